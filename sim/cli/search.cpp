@@ -1,5 +1,5 @@
 // The options of `stepsim search`.
-#include "sim/command/search.hpp"
+#include "sim/command/search/search.hpp"
 
 #include <iostream>
 #include <memory>

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <variant>
 
 #include <fmt/format.h>
@@ -11,6 +10,7 @@
 #include "sim/cluster/gemm/gemm.hpp"
 #include "sim/cluster/memory_rate.hpp"
 #include "sim/core/error.hpp"
+#include "sim/scenario/attention_rate.hpp"
 
 namespace stepsim {
 namespace {
@@ -112,10 +112,8 @@ Seconds last_tile(const FusedAttention& attention, const GpuProfile& gpu,
 Seconds time_of(const FusedAttention& attention, const GpuProfile& gpu) {
   const AttentionProfile& p = attention_profile(gpu, attention);
   const auto s = static_cast<double>(attention.key_tokens());
-  const FlopsPerSecond forward = attention.causal
-                                     ? p.plateau * (s / (s + p.half_sequence))
-                                     : p.full_plateau * (s / (s + p.full_half_sequence));
-  const FlopsPerSecond rate = forward * (attention.backward ? p.backward_rate : 1);
+  const FlopsPerSecond rate =
+      forward_rate(p, s, attention.causal) * (attention.backward ? p.backward_rate : 1);
   return p.overhead + attention.flops() / rate + last_tile(attention, gpu, p);
 }
 
@@ -152,14 +150,8 @@ const GemmProfile& gemm_profile(const GpuProfile& gpu, Precision precision) {
 }
 
 const AttentionProfile& attention_profile(const GpuProfile& gpu, const FusedAttention& attention) {
-  const AttentionProfile* nearest = nullptr;
-  for (const AttentionProfile& p : gpu.attention) {
-    if (p.kernel != attention.kernel) continue;
-    const auto distance = [&](const AttentionProfile& q) {
-      return std::abs(q.head_dim - attention.head_dim);
-    };
-    if (nearest == nullptr || distance(p) < distance(*nearest)) nearest = &p;
-  }
+  const AttentionProfile* nearest =
+      nearest_attention(gpu, attention.kernel, static_cast<double>(attention.head_dim));
   if (nearest == nullptr) {
     throw InternalError(
         fmt::format("profile '{}' has no attention kernel '{}'", gpu.name, attention.kernel));

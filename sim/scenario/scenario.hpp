@@ -124,7 +124,7 @@ struct Scenario {
     const std::int64_t stated = training.decoder_sequence_length;
     return stated > 0 ? stated : training.sequence_length;
   }
-  /// Of one step, of source and target sequences; 0 for models of samples.
+  /// Tokens of a step's source and target sequences; 0 for models of samples.
   double tokens_per_step() const {
     const auto* t = std::get_if<Transformer>(&model.shape);
     if (t == nullptr || t->vision) return 0;

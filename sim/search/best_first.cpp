@@ -184,7 +184,7 @@ class Search {
   }
 
   /// The strategies to simulate next: next to the best that is known, of families that were tried
-  /// least, and with the lowest bounds. Where bounds are far from what they bound, their order alone
+  /// least, and those that are expected to be fastest. Where bounds are far from what they bound, their order alone
   /// would try all of a bad family before it comes to a better one.
   std::vector<TriedStrategy> next_batch() {
     const auto allowed = static_cast<std::size_t>(

@@ -26,7 +26,7 @@ struct Axes {
   std::vector<const Sharding*> sharding;
   std::vector<bool> overlap;
   std::vector<double> bucket;  ///< bytes; 0: as the scenario has it
-  /// Of strategies that shard parameters; absent: as the scenario has it.
+  /// What strategies that shard parameters give up after forward; absent: as the scenario has it.
   std::vector<std::optional<Reshard>> reshard{std::nullopt};
   /// 0: all data ranks; kNodeShare: those of one node.
   std::vector<int> shard_degree{0};

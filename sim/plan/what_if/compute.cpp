@@ -39,7 +39,8 @@ std::vector<Change> other_attention(const Scenario& scenario) {
   std::vector<Change> changes;
   if (!std::holds_alternative<Transformer>(scenario.model.shape)) return changes;
   std::vector<std::string> kernels = attention_kernels(scenario.cluster.gpu);
-  // Of changes that help as much the first is named: no older kernel than would run by default.
+  // The first of several changes that help as much is named, which is to be no older kernel than
+  // would run by default.
   const auto usual = std::ranges::find(kernels, default_attention(scenario));
   if (usual != kernels.end()) std::rotate(kernels.begin(), usual, usual + 1);
   for (const std::string& kernel : kernels) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/scenario/check/check.hpp"
+#include "sim/scenario/describe/default_attention.hpp"
 #include "sim/scenario/names.hpp"
 
 namespace stepsim {
@@ -256,13 +257,9 @@ void check_pipeline(const Scenario& s, const Transformer& t, const KeyReports& k
               stages, t.encoder_layers, t.layers);
 }
 
-/// FlashAttention's kernels take no bias on the scores (Dao-AILab/flash-attention,
-/// flash_attn_interface.py); those of cuDNN do (NVIDIA/cudnn-frontend, docs, SDPA).
 void check_bias(const Scenario& s, const Transformer& t, const KeyReports& keys) {
   const std::string& kernel = s.training.attention;
-  if (t.relative_positions == 0 || !kernel.starts_with("flash") ||
-      !keys.sound({"training.attention"}))
-    return;
+  if (can_compute_attention(kernel, t) || !keys.sound({"training.attention"})) return;
   keys.report({"training.attention", "use unfused or cudnn"},
               "{} takes no bias on the scores, but the model has {} relative_positions", kernel,
               t.relative_positions);

@@ -2,8 +2,9 @@
 #include "sim/scenario/describe/default_attention.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
+
+#include "sim/scenario/attention_rate.hpp"
 
 namespace stepsim {
 namespace {
@@ -11,32 +12,17 @@ namespace {
 /// FLOPs of a backward pass over those of its forward pass: five products to two.
 constexpr double kBackward = 2.5;
 
-bool can_compute(const std::string& kernel, const Transformer& model) {
-  // FlashAttention takes no bias on the scores (check_transformer.cpp).
-  return model.relative_positions == 0 || !kernel.starts_with("flash");
-}
-
 double head_dim_of(const Transformer& model) {
   return static_cast<double>(model.mla ? model.mla->key_dim() : model.head_dim);
 }
 
-/// FLOP/s over a forward and a backward pass, by the constants of the nearest head_dim; formulas
-/// stand in sim/cluster/kernel_time.cpp.
+/// FLOP/s over a forward and a backward pass, by the constants of the nearest head_dim; without
+/// what a kernel takes at its ends.
 double rate_of(const std::string& kernel, const Scenario& s, const Transformer& model) {
-  const AttentionProfile* nearest = nullptr;
-  const auto distance = [&](const AttentionProfile& p) {
-    return std::abs(p.head_dim - head_dim_of(model));
-  };
-  for (const AttentionProfile& p : s.cluster.gpu.attention) {
-    if (p.kernel == kernel && (nearest == nullptr || distance(p) < distance(*nearest)))
-      nearest = &p;
-  }
+  const AttentionProfile& p = *nearest_attention(s.cluster.gpu, kernel, head_dim_of(model));
   const auto tokens = static_cast<double>(std::max<std::int64_t>(s.sequence_length(), 1));
-  const bool causal = model.causal;
-  const double plateau = (causal ? nearest->plateau : nearest->full_plateau).flops_per_second();
-  const double half = causal ? nearest->half_sequence : nearest->full_half_sequence;
-  return plateau * tokens / (tokens + half) * (1 + kBackward) /
-         (1 + kBackward / nearest->backward_rate);
+  return forward_rate(p, tokens, model.causal).flops_per_second() * (1 + kBackward) /
+         (1 + kBackward / p.backward_rate);
 }
 
 std::vector<std::string> preferred(const Scenario& s) {
@@ -47,13 +33,18 @@ std::vector<std::string> preferred(const Scenario& s) {
 
 }  // namespace
 
+bool can_compute_attention(const std::string& kernel, const Transformer& model) {
+  return model.relative_positions == 0 || !kernel.starts_with("flash");
+}
+
 std::string default_attention(const Scenario& s) {
   const auto* model = std::get_if<Transformer>(&s.model.shape);
   const Precision precision = s.training.precision;
   if (model == nullptr || precision == Precision::fp32 || precision == Precision::tf32)
     return kUnfusedAttention;
   std::vector<std::string> kernels = attention_kernels(s.cluster.gpu);
-  std::erase_if(kernels, [&](const std::string& kernel) { return !can_compute(kernel, *model); });
+  std::erase_if(kernels,
+                [&](const std::string& kernel) { return !can_compute_attention(kernel, *model); });
   if (kernels.empty()) return kUnfusedAttention;
   for (const std::string& kernel : preferred(s))
     if (std::ranges::find(kernels, kernel) != kernels.end()) return kernel;

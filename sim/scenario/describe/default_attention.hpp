@@ -7,6 +7,11 @@
 
 namespace stepsim {
 
+/// Whether a kernel takes what the model's attention adds to the scores: FlashAttention's take no
+/// bias (Dao-AILab/flash-attention, flash_attn_interface.py), cuDNN's do (NVIDIA/cudnn-frontend,
+/// docs, SDPA).
+bool can_compute_attention(const std::string& kernel, const Transformer& model);
+
 /// The kernel that the scenario's framework would choose on its GPU, among those that the GPU's
 /// profile has and that can compute this model's attention. From Hopper on PyTorch and Transformer
 /// Engine prefer cuDNN's kernels, before it FlashAttention 2 (pytorch/pytorch

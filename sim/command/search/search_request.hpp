@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/command/search.hpp"
+#include "sim/command/search/search.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace stepsim {

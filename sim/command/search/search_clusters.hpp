@@ -3,7 +3,7 @@
 
 #include <iosfwd>
 
-#include "sim/command/search.hpp"
+#include "sim/command/search/search.hpp"
 
 namespace stepsim {
 

@@ -1,5 +1,5 @@
 // Forked copies for a search.
-#include "sim/command/search_runs.hpp"
+#include "sim/command/search/search_runs.hpp"
 
 #include <algorithm>
 #include <thread>

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/command/search.hpp"
+#include "sim/command/search/search.hpp"
 #include "sim/plan/plan_cache.hpp"
 #include "sim/process/forked.hpp"
 #include "sim/report/search/search_report.hpp"

@@ -1,5 +1,5 @@
 // stepsim search: the best strategy for a scenario, on its own number of GPUs or on several.
-#include "sim/command/search.hpp"
+#include "sim/command/search/search.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "sim/command/search_clusters.hpp"
-#include "sim/command/search_request.hpp"
-#include "sim/command/search_runs.hpp"
+#include "sim/command/search/search_clusters.hpp"
+#include "sim/command/search/search_request.hpp"
+#include "sim/command/search/search_runs.hpp"
 #include "sim/core/duration.hpp"
 #include "sim/core/shell_word.hpp"
 #include "sim/plan/load.hpp"

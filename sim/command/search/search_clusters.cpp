@@ -1,5 +1,5 @@
 // One search a cluster; the scenario's other keys stay as they are.
-#include "sim/command/search_clusters.hpp"
+#include "sim/command/search/search_clusters.hpp"
 
 #include <algorithm>
 #include <ostream>
@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/command/search_request.hpp"
+#include "sim/command/search/search_request.hpp"
 #include "sim/core/source.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/process/interrupt.hpp"

@@ -1,5 +1,5 @@
 // Reads what a search is asked for, and refuses what does not fit together.
-#include "sim/command/search_request.hpp"
+#include "sim/command/search/search_request.hpp"
 
 #include <algorithm>
 #include <cmath>
