@@ -95,7 +95,8 @@ Seconds time_of(const Convolution& c, const GpuProfile& gpu) {
                           .bytes = c.bytes().bytes(),
                           .tiles = tensor_cores ? TileSet::convolution : TileSet::gemm,
                           .may_split = !tensor_cores || c.pass != ConvolutionPass::input_gradient};
-  return gemm_seconds(kernel, p, gemm_device(gpu)) * (p.sustained * over_gemm(c, p.convolution));
+  return gemm_seconds(kernel, p, gemm_device(gpu)) *
+         (p.sustained * over_gemm(c, p.convolution) * (c.autotuned ? 1 : p.convolution.untuned));
 }
 
 /// The time that the last tile adds. Forward, tiles of queries that see all keys take twice as long

@@ -69,6 +69,7 @@ struct Convolution {
   ConvolutionPass pass = ConvolutionPass::forward;
   Precision precision = Precision::bf16;  ///< type of the tensors
   std::int64_t groups = 1;                ///< each sees its share of the channels alone
+  bool autotuned = true;                  ///< its kernel is the best of all
 
   std::int64_t out_image() const { return (image - 1) / stride + 1; }
   /// The type in which a convolution is computed.

@@ -35,6 +35,7 @@ struct Kernel {
   double contention = 1;      ///< time beside a collective over what the SMs that it leaves explain
   Cause cause = Cause::forward;
   double host = 0;        ///< the host's time before its launch, besides that of launches
+  double check = 0;       ///< time of kernels that look for NaN in its result; 0: none does
   double host_until = 0;  ///< the sum of `host` of the chain's kernels up to this one
   std::uint32_t outside = kInRange;  ///< index into Plan::names: the end of the range of the GPU's
                                      ///< constants that it has left

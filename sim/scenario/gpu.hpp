@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sim/core/quantity.hpp"
+#include "sim/scenario/energy.hpp"
 #include "sim/scenario/kinds.hpp"
 
 namespace stepsim {
@@ -61,6 +62,7 @@ struct ConvolutionProfile {
   double input_gradient = 1;
   double weight_gradient = 1;
   double winograd = 0;  ///< all three for 3x3 filters of stride 1; 0: not used
+  double untuned = 1;   ///< time of the kernel that cuDNN takes untried, over that of the best
   bool operator==(const ConvolutionProfile&) const = default;
 };
 
@@ -177,6 +179,7 @@ struct GpuProfile {
   double communication_share = 0;
   BytesPerSecond copy_pinned;  ///< host to device
   BytesPerSecond copy_pageable;
+  Watts power_limit;  ///< most that a board draws for long; 0: not known
   double spread = 0;  ///< standard deviation over mean of the speed of such GPUs under load
   /// time of a GEMM beside a collective, over what the SMs that the collective leaves explain
   double gemm_contention = 1;

@@ -86,6 +86,7 @@ struct GarbageCollection {
 struct Host {
   HostMode mode = HostMode::eager;
   HostPace pace = HostPace::launches;
+  bool anomaly_detection = false;  ///< torch.autograd.set_detect_anomaly(True)
   double speed = 1;                ///< a core's, over the one that calls were measured on
   Seconds launch;                  ///< CPU time to launch one kernel, or one graph
   std::optional<int> queue_depth;  ///< kernels launched and not started; absent: no limit

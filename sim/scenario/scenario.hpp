@@ -14,6 +14,7 @@
 #include "sim/scenario/checkpoint.hpp"
 #include "sim/scenario/cluster.hpp"
 #include "sim/scenario/cost.hpp"
+#include "sim/scenario/energy.hpp"
 #include "sim/scenario/faults.hpp"
 #include "sim/scenario/horizon.hpp"
 #include "sim/scenario/host.hpp"
@@ -108,6 +109,7 @@ struct Scenario {
   Faults faults;
   std::optional<Reliability> reliability;  ///< absent: its defaults
   std::optional<Cost> cost;
+  Energy energy;
   Run run;
   std::vector<Expectation> expect;
   std::string hash;  ///< hash of the resolved scenario

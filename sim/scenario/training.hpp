@@ -80,6 +80,7 @@ struct Training {
   bool fused_qkv = true;  ///< queries, keys and values by one linear layer
   TransformerImpl transformer_impl = TransformerImpl::local;
   int cublas = kCublasOfAnyAlignment;  ///< major version
+  bool convolution_autotuning = true;  ///< cuDNN tries all kernels and takes the best
   CrossEntropy cross_entropy = CrossEntropy::megatron;
   int loss_metrics = 0;      ///< losses computed again after each forward pass, to be reported
   bool scan_layers = false;  ///< one loop runs equal layers, as JAX's lax.scan

@@ -57,10 +57,10 @@ template <class T>
 Json value_schema(const Extent<T>&, const Rules&) {
   return {{"type", "string"}, {"pattern", "^[^ ].* to [^ ]"}};
 }
-/// What reads a text of its own: a time or a rate, a price, a horizon, an order of ranks.
+/// What reads a text of its own: a time or a rate, a price, a power, a horizon, an order of ranks.
 template <class T>
-requires std::same_as<T, SampleTime> || std::same_as<T, GpuPrice> || std::same_as<T, Horizon> ||
-    std::same_as<T, RankOrder>
+requires std::same_as<T, SampleTime> || std::same_as<T, GpuPrice> || std::same_as<T, Watts> ||
+    std::same_as<T, CarbonIntensity> || std::same_as<T, Horizon> || std::same_as<T, RankOrder>
         Json value_schema(const T&, const Rules&) {
   return {{"type", "string"}};
 }

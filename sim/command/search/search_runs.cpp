@@ -72,17 +72,21 @@ CauseSeconds breakdown_of(const Scenario& scenario) {
   return measure(scenario, graph, simulate(make_plan(scenario, graph))).breakdown;
 }
 
-/// Wall time and goodput of the run that its horizon asks for.
-std::string long_run_of(const Scenario& scenario) {
+/// The mean GPU's seconds by cause in a step, and with `fails` wall time and goodput of the run that
+/// the scenario's horizon asks for.
+std::string training_of(const Scenario& scenario, bool fails) {
   const OpGraph graph = build(scenario);
   PlanCache cache;
   const PlanOptions options{.cache = &cache};
   const Simulation simulation = simulate(make_plan(scenario, graph, options));
   Metrics metrics = measure(scenario, graph, simulation);
+  std::vector<double> numbers(metrics.all_ranks.begin(), metrics.all_ranks.end());
+  if (!fails) return text_of(numbers);
   metrics.checkpoint = checkpoint_cost(scenario, graph, options);
   const LongRun run =
       simulate_long_run(metrics, scenario, graph, simulation.timeline, options, true);
-  return text_of({run.wall.seconds(), run.shares.useful});
+  numbers.insert(numbers.end(), {run.wall.seconds(), run.shares.useful});
+  return text_of(numbers);
 }
 
 }  // namespace
@@ -206,15 +210,22 @@ std::optional<TrainedRun> SearchRuns::trained(const TriedStrategy& best, std::in
   TrainedRun run{.steps = static_cast<double>(steps),
                  .tokens = static_cast<double>(steps) * s.tokens_per_step(),
                  .wall = best.outcome.step * static_cast<double>(steps),
-                 .goodput = {}};
-  if (!s.checkpoint && !s.reliability) return run;
+                 .goodput = {},
+                 .energy = {}};
+  const bool fails = s.checkpoint || s.reliability;
   const Scenario scenario =
       load(argument_of(best), {fmt::format("run.horizon={} steps", steps)}, library_);
-  const auto answer = run_forked(1, 1, [&](int) { return long_run_of(scenario); }).front();
+  const auto answer = run_forked(1, 1, [&](int) { return training_of(scenario, fails); }).front();
   if (!answer) return std::nullopt;
   const std::vector<double> numbers = numbers_of(*answer);
-  run.wall = Seconds{numbers.at(0)};
-  run.goodput = numbers.at(1);
+  CauseSeconds mean{};
+  if (numbers.size() != mean.size() + (fails ? 2 : 0))
+    throw InternalError("numbers of a training are missing: " + *answer);
+  std::copy_n(numbers.begin(), mean.size(), mean.begin());
+  run.energy = energy_of(scenario, mean);
+  if (!fails) return run;
+  run.wall = Seconds{numbers[mean.size()]};
+  run.goodput = numbers[mean.size() + 1];
   return run;
 }
 

@@ -21,7 +21,8 @@ struct Kernels {
              .filter = filter.width,
              .stride = filter.stride,
              .precision = pass.precision,
-             .groups = filter.groups} {
+             .groups = filter.groups,
+             .autotuned = pass.training->convolution_autotuning} {
     const double input = pass.element() * in.elements();
     const double output = pass.element() * convolved(in, filter).elements();
     const double padded = pass.element() * Images{in.batch, work.in_channels, in.edge}.elements();

@@ -67,7 +67,7 @@ void RankRows::write_chain(std::uint32_t index) {
   task.cause = first_work(chain).cause;
   const TaskIndex launched = writer_.launch(task, waits_, 0, chain.launch);
   waits_.clear();
-  if (draft_.scenario.host.blocking()) wait_on_host("blocking launch", {launched});
+  if (chain.kernels.front().is_launch()) wait_on_host("blocking launch", {launched});
   if (!draft_.scenario.host.queue_depth) return;
   queue_.emplace_back(launched, kernels);
   queued_ += kernels;

@@ -61,6 +61,11 @@ std::vector<Change> padded_vocabulary(const Scenario& scenario) {
   return {{.settings = {"training.vocabulary_multiple=128"}}};
 }
 
+std::vector<Change> tuned_convolutions(const Scenario& scenario) {
+  if (scenario.training.convolution_autotuning) return {};
+  return {{.settings = {"training.convolution_autotuning=true"}}};
+}
+
 /// Changes to other micro-batches of an unchanged global batch.
 std::vector<Change> other_micro_batches(const Scenario& scenario) {
   std::vector<Change> changes;
@@ -78,6 +83,7 @@ const Registered<Proposal> equal_gpus{{.name = "equal-gpus", .changes = alike}};
 const Registered<Proposal> recompute{{.name = "recompute", .changes = less_recompute}};
 const Registered<Proposal> attention{{.name = "attention", .changes = other_attention}};
 const Registered<Proposal> vocabulary{{.name = "vocabulary", .changes = padded_vocabulary}};
+const Registered<Proposal> convolutions{{.name = "convolutions", .changes = tuned_convolutions}};
 const Registered<Proposal> batches{{.name = "micro-batches", .changes = other_micro_batches}};
 
 }  // namespace

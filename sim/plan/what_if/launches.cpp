@@ -36,6 +36,7 @@ std::vector<Change> changes(const Scenario& scenario) {
   const bool compiles = !style.compiles_to.empty();
   if (scenario.host.mode == HostMode::eager && has_default && compiles)
     changes.push_back({.settings = with(scenario, {"host.mode=compiled", compiled})});
+  if (scenario.host.anomaly_detection) return {{.settings = {"host.anomaly_detection=false"}}};
   if (scenario.host.blocking()) return {{.settings = {"host.mode=eager"}}};
   if (!scenario.host.graph()) changes.push_back({.settings = with(scenario, {"host.mode=graph"})});
   if (!style.fuses_to.empty()) changes.push_back({.settings = {fusion(style.fuses_to)}});

@@ -298,6 +298,7 @@ Metrics measure(const Scenario& scenario, const OpGraph& graph, const Simulation
               scenario.parallelism.pipeline.chunks, scenario.run.memory_margin};
   m.memory.peak_time = peak_time(timeline, m.memory.worst().stage);
   m.engine = simulation.stats;
+  m.energy = energy_of(scenario, m.all_ranks);
   if (scenario.cost) {
     m.cost = cost_of(scenario.cost->price, m.gpus, step, step - work_in(m.all_ranks),
                      m.samples_per_s, m.tokens_per_s);

@@ -13,6 +13,7 @@
 #include "sim/horizon/long_run.hpp"
 #include "sim/plan/memory/memory.hpp"
 #include "sim/report/measure/cost.hpp"
+#include "sim/report/measure/energy.hpp"
 #include "sim/report/measure/statistics.hpp"
 #include "sim/scenario/read/assumed_keys.hpp"
 #include "sim/timeline/timeline.hpp"
@@ -151,6 +152,7 @@ struct Metrics {
   std::vector<Straggler> stragglers;  ///< the latest come first
   Seconds without_stragglers;         ///< the step if the stragglers were as fast as their peers
   std::optional<RunCost> cost;        ///< absent: the scenario has no price
+  std::optional<RunEnergy> energy;    ///< absent: the GPU's profile has no power_limit
   Verdict verdict;
   std::optional<ExpectedError> expected_error;  ///< absent: no record of measured runs was found
   EngineStats engine;

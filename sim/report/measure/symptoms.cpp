@@ -309,6 +309,18 @@ std::optional<Symptom> shallow_prefetch(const View& view) {
                  view.per_step(all)};
 }
 
+/// The time in which the GPU has nothing to do but to wait for the next launch.
+std::optional<Symptom> launch_gaps(const View& view) {
+  const double gaps =
+      of(partition(view.timeline, view.rank, view.from, view.to), Cause::launch_gap);
+  if (view.share(gaps) < kWorthSaying) return {};
+  return Symptom{"launch_gaps", "the GPU is idle between kernels, and the host launches the next",
+                 amount(view, gaps),
+                 "small kernels, or a host that launches slowly: blocking launches (host.mode), "
+                 "host.anomaly_detection, more busy threads than host.cores",
+                 view.per_step(gaps)};
+}
+
 const RankTimeline& busiest(const Timeline& timeline, double from, double to) {
   const RankTimeline* most = nullptr;
   double most_work = -1;
@@ -325,9 +337,9 @@ const RankTimeline& busiest(const Timeline& timeline, double from, double to) {
 }
 
 using Rule = std::optional<Symptom> (*)(const View&);
-constexpr std::array<Rule, 9> kRules = {late_start,   loss_gap,   busy_host,
-                                        others_pause, starvation, long_tail,
-                                        spikes,       slow_rank,  shallow_prefetch};
+constexpr std::array<Rule, 10> kRules = {late_start,  loss_gap,        busy_host, others_pause,
+                                         launch_gaps, starvation,      long_tail, spikes,
+                                         slow_rank,   shallow_prefetch};
 
 }  // namespace
 

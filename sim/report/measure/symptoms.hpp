@@ -27,6 +27,8 @@ struct Symptom {
 ///   busy_host        idle elsewhere while the CPU works on something of its own: a loss, a
 ///                    recompilation or garbage collection
 ///   others_pause     the critical path has work of other ranks' hosts
+///   launch_gaps      idle between kernels while the host launches: blocking launches, anomaly
+///                    detection, small kernels, busy cores
 ///   starvation       idle while the CPU is idle, too: no batch is there
 ///   long_tail        gradients are still on their way after backward: the all-reduce, its buckets,
 ///                    the topology

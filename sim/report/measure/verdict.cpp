@@ -128,7 +128,8 @@ Verdict verdict(const Metrics& m, const std::vector<LimitOutcome>& limits,
 }
 
 std::vector<std::string_view> promising(const Metrics& m, const std::vector<LimitOutcome>& limits) {
-  const std::vector<std::string_view> own{"recompute", "attention", "micro-batches", "vocabulary"};
+  const std::vector<std::string_view> own{"recompute", "attention", "micro-batches", "vocabulary",
+                                          "convolutions"};
   const LimitOutcome* best = best_of(limits);
   const double gain = best == nullptr ? 0 : saving(m, best->step);
   const std::vector<std::string_view> limited =

@@ -88,6 +88,20 @@ Json cost_of(const std::optional<RunCost>& cost, bool has_tokens) {
           {"wasted_per_month_dollars", number(cost->wasted_per_month())}};
 }
 
+Json energy_of(const Metrics& m) {
+  if (!m.energy) return nullptr;
+  const RunEnergy& e = *m.energy;
+  return {{"board_w", number(e.board.value)},
+          {"host_w", number(e.host.value)},
+          {"pue", number(e.pue)},
+          {"carbon_g_per_kwh", number(e.carbon.grams_per_kwh)},
+          {"facility_w_per_gpu", number(e.facility().value)},
+          {"least_facility_w_per_gpu", number(e.least.value)},
+          {"most_facility_w_per_gpu", number(e.most.value)},
+          {"per_step_kwh", number(e.kwh(m.step_time))},
+          {"per_step_kg_co2e", number(e.kg_of_co2e(m.step_time))}};
+}
+
 Json outside_range_of(const Metrics& m) {
   return list_json(m.outside_range, [&](const OutsideRange& side) {
     return Json{{"side", side.side},
@@ -193,6 +207,7 @@ Json long_run_of(const Metrics& m) {
             {"step_max_s", number(run.most)},
             {"best", best_of(run.best)}};
   json["cost_dollars"] = m.cost ? number(m.cost->per_hour * run.wall.seconds() / 3600) : Json();
+  json["energy_kwh"] = m.energy ? number(m.energy->kwh(run.wall)) : Json();
   return json;
 }
 
@@ -227,6 +242,7 @@ std::string to_json(const Metrics& m, const std::vector<ExpectationOutcome>& exp
       {"outside_calibrated_range", outside_range_of(m)},
       {"faults", faults_of(m)},
       {"cost", cost_of(m.cost, m.has_tokens)},
+      {"energy", energy_of(m)},
       {"verdict", {{"sentence", m.verdict.sentence}, {"next", m.verdict.next}}},
       {"expected_error", expected_error_of(m)},
       {"expect", list_json(expectations, expectation_of)},

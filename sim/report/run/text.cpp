@@ -41,6 +41,7 @@ class RunPage : Page {
     communication();
     memory();
     cost();
+    energy();
     long_run();
     outside_range();
     faults();
@@ -223,6 +224,23 @@ class RunPage : Page {
                     dollars(tokens ? c.per_million_tokens : c.per_million_samples),
                     tokens ? "tokens" : m_.samples, percent(c.wasted_fraction),
                     dollars(c.wasted_per_month())));
+    line();
+  }
+
+  /// Beside what a run costs, or where somebody asked for it.
+  void energy() {
+    if (!m_.energy || (!m_.cost && !m_.long_run && !m_.energy->stated.is_stated())) return;
+    const RunEnergy& e = *m_.energy;
+    const Seconds day{86400};
+    const std::string assumed = assumed_energy_text(e);
+    paragraph("Energy",
+              fmt::format("{} a step; {} a day ({} to {}), {} of CO2e; boards draw {:.0f} W of "
+                          "{:.0f}, {:.0f} W a GPU with hosts and cooling{}{}",
+                          energy_text(e.kwh(m_.step_time)), energy_text(e.kwh(day)),
+                          energy_text(e.kwh(day * (e.least.value / e.facility().value))),
+                          energy_text(e.kwh(day * (e.most.value / e.facility().value))),
+                          carbon_text(e.kg_of_co2e(day)), e.board.value, e.limit.value,
+                          e.facility().value, assumed.empty() ? "" : "; ", assumed));
     line();
   }
 

@@ -30,7 +30,8 @@ std::string clusters_json(const ClustersReport& r) {
                   {"gpu", one.gpu},
                   {"gpus_of_node", one.gpus_of_node},
                   {"gpu_hours", number_or_null(one.gpu_hours())},
-                  {"dollars", number_or_null(one.dollars())}};
+                  {"dollars", number_or_null(one.dollars())},
+                  {"energy_kwh", number_or_null(one.kwh())}};
     entry["reason"] = one.reason.empty() ? Json(nullptr) : Json(one.reason);
     entry["search"] = one.search ? search_value(*one.search) : Json(nullptr);
     json["clusters"].push_back(entry);
@@ -41,20 +42,20 @@ std::string clusters_json(const ClustersReport& r) {
 std::string clusters_csv(const ClustersReport& r) {
   std::string text =
       "cluster,gpu,gpus,gpus_of_node,step_time_s,mfu,peak_bytes,training_s,gpu_hours,dollars,"
-      "strategy,command,reason\n";
+      "energy_kwh,strategy,command,reason\n";
   for (const ClusterSearch& one : r.clusters) {
     text += fmt::format("{},{},{},{},", csv_cell(one.cluster), csv_cell(one.gpu), r.gpus,
                         one.gpus_of_node);
     if (const TriedStrategy* best = one.best()) {
-      text += fmt::format("{},{},{},{},{},{},{},{},\n", digits(best->outcome.step.seconds()),
+      text += fmt::format("{},{},{},{},{},{},{},{},{},\n", digits(best->outcome.step.seconds()),
                           digits(best->outcome.mfu), digits(best->outcome.peak.bytes()),
                           one.search->run ? digits(one.search->run->wall.seconds()) : "",
                           digits_or_none(one.gpu_hours()), digits_or_none(one.dollars()),
-                          csv_cell(strategy_text(best->strategy)),
+                          digits_or_none(one.kwh()), csv_cell(strategy_text(best->strategy)),
                           csv_cell(one.search->commands.front()));
     } else {
       text +=
-          fmt::format(",,,,,,,,{}\n", csv_cell(one.reason.empty() ? "nothing fits" : one.reason));
+          fmt::format(",,,,,,,,,{}\n", csv_cell(one.reason.empty() ? "nothing fits" : one.reason));
     }
   }
   return text;

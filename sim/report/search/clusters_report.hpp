@@ -24,6 +24,8 @@ struct ClusterSearch {
   std::optional<double> gpu_hours() const;
   /// What they cost; absent without a price.
   std::optional<double> dollars() const;
+  /// The energy of the training; absent where the GPU's power is not known.
+  std::optional<double> kwh() const;
 };
 
 struct ClustersReport {

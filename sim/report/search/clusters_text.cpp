@@ -13,7 +13,7 @@
 namespace stepsim {
 namespace {
 
-constexpr int kTime = 11, kShare = 9, kSize = 11, kSpan = 12, kHours = 11, kCost = 16;
+constexpr int kTime = 11, kShare = 9, kSize = 11, kSpan = 12, kHours = 11, kCost = 16, kEnergy = 11;
 constexpr int kNarrowest = 100, kWidest = 160;
 
 class ClustersPage : Page {
@@ -24,6 +24,7 @@ class ClustersPage : Page {
       name_ = std::max(name_, static_cast<int>(one.cluster.size()));
       has_run_ |= one.gpu_hours().has_value();
       has_price_ |= one.dollars().has_value();
+      has_energy_ |= one.kwh().has_value();
     }
   }
 
@@ -35,6 +36,7 @@ class ClustersPage : Page {
                        pad_left("MFU", kShare) + pad_left("memory", kSize);
     if (has_run_) head += pad_left("training", kSpan) + pad_left("GPU hours", kHours);
     if (has_price_) head += pad_left("cost", kCost);
+    if (has_energy_) head += pad_left("energy", kEnergy) + pad_left("CO2e", kEnergy);
     line(bold(head));
     for (const ClusterSearch& one : r_.clusters) row(one);
     line();
@@ -60,7 +62,12 @@ class ClustersPage : Page {
     if (one.gpu_hours())
       text += in_column(span_text(one.search->run->wall), kSpan) +
               in_column(grouped(std::llround(*one.gpu_hours())), kHours);
-    if (one.dollars()) text += in_column(stepsim::dollars(*one.dollars()), kCost);
+    if (has_price_)
+      text += in_column(one.dollars() ? stepsim::dollars(*one.dollars()) : "-", kCost);
+    if (one.kwh())
+      text += in_column(energy_text(*one.kwh()), kEnergy) +
+              in_column(carbon_text(one.search->run->energy->kg_of_co2e(one.search->run->wall)),
+                        kEnergy);
     line(text);
     for (const std::string& part : wrap(strategy_text(best->strategy), screen_.width - 2))
       line("  " + dim(part));
@@ -117,7 +124,7 @@ class ClustersPage : Page {
 
   const ClustersReport& r_;
   int name_ = 8;
-  bool has_run_ = false, has_price_ = false;
+  bool has_run_ = false, has_price_ = false, has_energy_ = false;
 };
 
 }  // namespace
@@ -131,6 +138,11 @@ std::optional<double> ClusterSearch::dollars() const {
   const auto hours = gpu_hours();
   if (!hours || !search->dollars_per_hour) return std::nullopt;
   return *hours * *search->dollars_per_hour;
+}
+
+std::optional<double> ClusterSearch::kwh() const {
+  if (best() == nullptr || !search->run || !search->run->energy) return std::nullopt;
+  return search->run->energy->kwh(search->run->wall);
 }
 
 std::string clusters_text(const ClustersReport& report, const Screen& screen) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/report/measure/energy.hpp"
 #include "sim/search/best_first.hpp"
 #include "sim/text/humanise.hpp"
 #include "sim/text/layout.hpp"
@@ -22,7 +23,8 @@ struct TrainedRun {
   double steps = 0;
   double tokens = 0;  ///< 0: the model has samples only
   Seconds wall;       ///< with checkpoints and failures, where the scenario has checkpoints
-  std::optional<double> goodput;  ///< set where the scenario has checkpoints
+  std::optional<double> goodput;    ///< set where the scenario has checkpoints
+  std::optional<RunEnergy> energy;  ///< set where the GPU's power is known
 };
 
 /// A framework, and the choices of the best strategy that it does not have.
@@ -73,8 +75,8 @@ std::string reason_text(const SearchReason& reason);
 /// deepspeed".
 std::string frameworks_text(const std::vector<FrameworkFit>& frameworks);
 
-/// The training in words: "300 G tokens in 34.2 days, 840,000 GPU hours, 1,680,000.00 $, goodput
-/// 94.1 %".
+/// The training in words: "300 G tokens in 34.2 days, 840,000 GPU hours, 1,680,000.00 $, 909 MWh
+/// (780 MWh to 1.18 GWh), 405 t of CO2e, goodput 94.1 %".
 std::string trained_text(const TrainedRun& run, int gpus, std::optional<double> dollars_per_hour);
 
 /// What is said about a training whose scenario states neither checkpoints nor failures.

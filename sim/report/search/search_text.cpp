@@ -353,6 +353,13 @@ std::string trained_text(const TrainedRun& run, int gpus, std::optional<double> 
   const double hours = run.wall.seconds() / 3600 * gpus;
   text += fmt::format(" in {}, {} GPU hours", span_text(run.wall), grouped(std::llround(hours)));
   if (dollars_per_hour) text += ", " + dollars(hours * *dollars_per_hour);
+  if (run.energy) {
+    const RunEnergy& e = *run.energy;
+    text += fmt::format(", {} ({} to {}), {} of CO2e", energy_text(e.kwh(run.wall)),
+                        energy_text(e.kwh(run.wall * (e.least.value / e.facility().value))),
+                        energy_text(e.kwh(run.wall * (e.most.value / e.facility().value))),
+                        carbon_text(e.kg_of_co2e(run.wall)));
+  }
   return run.goodput ? text + fmt::format(", goodput {}", percent(*run.goodput)) : text;
 }
 

@@ -80,6 +80,13 @@ void check_pace(const Scenario& s, const KeyReports& keys) {
   }
 }
 
+void check_anomaly_detection(const Scenario& s, const KeyReports& keys) {
+  if (!s.host.anomaly_detection) return;
+  if (s.host.mode == HostMode::compiled || s.host.graph())
+    keys.report({"host.anomaly_detection", "state host.mode: eager"},
+                "mode is {}, whose operators autograd does not see", name_of(s.host.mode));
+}
+
 void check_queue(const Scenario& s, const KeyReports& keys) {
   if (!s.host.queue_depth || !s.host.blocking()) return;
   keys.report({"host.queue_depth", "leave it out"},
@@ -97,6 +104,7 @@ void check_threads(const Scenario& s, const KeyReports& keys) {
 
 void check_host(const Scenario& s, const KeyReports& keys) {
   if (!keys.sound({"host"})) return;
+  check_anomaly_detection(s, keys);
   check_pace(s, keys);
   check_queue(s, keys);
   check_threads(s, keys);

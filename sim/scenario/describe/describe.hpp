@@ -74,6 +74,18 @@ void describe(Io& io, Cost& c) {
 }
 
 template <class Io>
+void describe(Io& io, Energy& e) {
+  io.field("host", e.host, between(0, 1e5),
+           "power per GPU of all but the boards: CPUs, memory, NICs, fans, losses; absent: 42 % of "
+           "the GPU's power_limit is assumed");
+  io.field("pue", e.pue, between(1, 5),
+           "power of the facility, cooling included, over that of its machines; absent: 1.2 is "
+           "assumed");
+  io.field("carbon", e.carbon, between(0, 5000),
+           "CO2 equivalents of the electricity; absent: the world's mean, 445 g/kWh, is assumed");
+}
+
+template <class Io>
 void describe(Io& io, Scenario& s) {
   io.fallback(s.name, s.name, "the file's name");
   io.field("name", s.name, any, "of the scenario, in reports");
@@ -101,6 +113,7 @@ void describe(Io& io, Scenario& s) {
   io.section("reliability", s.reliability, Reliability{},
              "what interrupts a run of many days (run.horizon); absent: as Llama 3 405B was");
   io.section("cost", s.cost, Cost{}, "what the GPUs cost; absent: reports have no prices");
+  io.section("energy", s.energy, "what the electricity of a run goes by: docs/energy.md");
   io.fallback(s.run, run_defaults(s), "");
   io.section("run", s.run, "what is simulated");
   resolve_horizon(s);

@@ -34,6 +34,8 @@ void describe(Io& io, ConvolutionProfile& c) {
               "as forward, for gradients of weights");
   io.constant("winograd", c.winograd, non_negative,
               "instead of these for 3x3 filters of stride 1; 0: Winograd's algorithm is not used");
+  io.constant("untuned", c.untuned, positive,
+              "time with the kernel that cuDNN takes untried, over that with the best of all");
 }
 
 template <class Io>
@@ -188,6 +190,8 @@ void describe(Io& io, GpuProfile& g) {
   io.constant("copy_pinned", g.copy_pinned, required(positive), "host to device");
   io.constant("copy_pageable", g.copy_pageable, required(positive),
               "host to device, from pageable memory");
+  io.constant("power_limit", g.power_limit, between(0, 1e5),
+              "most that a board draws for long; 0: reports have no energy");
   io.constant(
       "spread", g.spread, between(0, 0.2),
       "of the speed of such GPUs under load: standard deviation over mean; a job runs at the "

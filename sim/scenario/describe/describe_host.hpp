@@ -68,6 +68,9 @@ void describe(Io& io, Host& h) {
   io.field("pace", h.pace, any,
            "launches: nothing else takes time; calls: what eager PyTorch calls besides operators "
            "with kernels takes what it was measured to take");
+  io.field("anomaly_detection", h.anomaly_detection, any,
+           "torch.autograd.set_detect_anomaly: each forward operator keeps a stack trace, the host "
+           "looks for NaN in what each backward kernel has written, and waits for that");
   io.field("speed", h.speed, positive,
            "pace calls: of a core, over the one that was measured (calib/measured/host.csv)");
   io.fallback(h.launch, default_launch(h.mode), "16 us; compiled: 3 us, graph: 5 us");

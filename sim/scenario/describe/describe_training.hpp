@@ -142,6 +142,9 @@ void describe_kernels(Io& io, Training& t) {
       "cublas", t.cublas, between(9, 99),
       "major version; before 11 products of 16-bit rows of even widths that are not multiples of "
       "8 elements run without tensor cores, as in fp32");
+  io.field("convolution_autotuning", t.convolution_autotuning, any,
+           "cuDNN tries all kernels of a convolution and takes the fastest, as with "
+           "torch.backends.cudnn.benchmark; false: it takes one untried");
   io.fallback(t.transformer_impl, default_transformer_impl(io.framework()),
               "local, or the framework's");
   io.field("transformer_impl", t.transformer_impl, any,

@@ -30,6 +30,17 @@ T read_integer(const std::string& text) {
   return static_cast<T>(leading->value);
 }
 
+/// A number with one of the units, in the first of them.
+double in_unit(const std::string& text, const std::string& wanted,
+               std::initializer_list<std::pair<std::string_view, double>> units) {
+  const auto leading = leading_number(text);
+  if (!leading) refuse(text, wanted);
+  for (const auto& [unit, size] : units)
+    if (leading->rest == unit) return leading->value * size;
+  throw Mistake{quoted(text) + (leading->rest.empty() ? " has no unit" : " is not " + wanted),
+                fmt::format("write \"{} {}\"", leading->number, units.begin()->first)};
+}
+
 /// Whether YAML reads the text back as it is, without quotes.
 bool is_plain_safe(const std::string& text) {
   constexpr std::string_view kSafe =
@@ -92,6 +103,18 @@ void read_scalar(const std::string& text, GpuPrice& value) {
 
 std::string write_scalar(GpuPrice value) {
   return fmt::format("\"{} $/gpu/h\"", value.dollars_per_hour);
+}
+
+void read_scalar(const std::string& text, Watts& value) {
+  value.value = in_unit(text, wanted(value), {{"W", 1}, {"kW", 1e3}});
+}
+std::string write_scalar(Watts value) { return fmt::format("{} W", value.value); }
+
+void read_scalar(const std::string& text, CarbonIntensity& value) {
+  value.grams_per_kwh = in_unit(text, wanted(value), {{"g/kWh", 1}, {"kg/kWh", 1e3}});
+}
+std::string write_scalar(CarbonIntensity value) {
+  return fmt::format("{} g/kWh", value.grams_per_kwh);
 }
 
 void read_scalar(const std::string& text, Horizon& value) {

@@ -77,6 +77,16 @@ void read_scalar(const std::string& text, GpuPrice& value);
 std::string write_scalar(GpuPrice value);
 inline std::string wanted(GpuPrice) { return "a price of one GPU's hour such as 2.50 $/gpu/h"; }
 
+/// "700 W", "1.2 kW".
+void read_scalar(const std::string& text, Watts& value);
+std::string write_scalar(Watts value);
+inline std::string wanted(Watts) { return "a power such as 700 W"; }
+
+/// "445 g/kWh", "0.445 kg/kWh".
+void read_scalar(const std::string& text, CarbonIntensity& value);
+std::string write_scalar(CarbonIntensity value);
+inline std::string wanted(CarbonIntensity) { return "a carbon intensity such as 445 g/kWh"; }
+
 /// "7 days", "12 h", "10000 steps".
 void read_scalar(const std::string& text, Horizon& value);
 std::string write_scalar(const Horizon& value);
@@ -137,6 +147,8 @@ inline double magnitude(Integer auto value) { return static_cast<double>(value);
 inline double magnitude(double value) { return value; }
 inline double magnitude(SampleTime value) { return value.time.seconds(); }
 inline double magnitude(GpuPrice value) { return value.dollars_per_hour; }
+inline double magnitude(Watts value) { return value.value; }
+inline double magnitude(CarbonIntensity value) { return value.grams_per_kwh; }
 template <int S, int B, int F>
 double magnitude(Quantity<S, B, F> value) {
   return value.base();
