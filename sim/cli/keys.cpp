@@ -4,6 +4,8 @@
 #include <iostream>
 #include <memory>
 
+#include <fmt/ranges.h>
+
 #include "sim/cli/options.hpp"
 
 namespace stepsim {
@@ -16,9 +18,11 @@ void add_keys(CLI::App& app, Action& chosen) {
       "Examples: stepsim keys training.recompute\n"
       "          stepsim keys seq_len\n"
       "          stepsim keys bucket");
-  keys->add_option("wanted", kept->wanted,
-                   "a path, a framework's name for it, or a word; none: the maps of a scenario");
-  keys->callback([kept, &chosen] {
+  const auto words = std::make_shared<std::vector<std::string>>();
+  keys->add_option("wanted", *words,
+                   "a path, a framework's name for it, or words; none: the maps of a scenario");
+  keys->callback([kept, words, &chosen] {
+    kept->wanted = fmt::format("{}", fmt::join(*words, " "));
     kept->screen = screen_here();
     chosen = [kept] { return stepsim::keys(*kept, std::cout); };
   });

@@ -61,7 +61,7 @@ CLI::Validator positive() {
 void add_scenario(CLI::App& app, ScenarioArgument& argument) {
   app.add_option("scenario", argument.path, "scenario file (YAML)")->required();
   app.add_option("--set", argument.overrides,
-                 "path=value, instead of what the file says (repeatable)")
+                 "path=value ..., instead of what the file says (repeatable)")
       ->take_all()
       ->allow_extra_args(false);
 }

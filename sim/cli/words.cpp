@@ -2,6 +2,7 @@
 #include "sim/cli/words.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -119,6 +120,24 @@ void mark_foreign_words(std::vector<std::string>& words, const CLI::App& app) {
   std::for_each(begin, words.end(), [](std::string& word) { word.insert(0, 1, kMark); });
 }
 
+/// "a.b=1": what --set takes.
+bool is_setting(const std::string& word) {
+  const std::size_t equals = word.find('=');
+  if (equals == std::string::npos || equals == 0 || word.front() == '-') return false;
+  return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+  });
+}
+
+/// `--set a=1 b=2` as `--set a=1 --set b=2`: an option that took all words after it would take the
+/// scenario's file, too.
+void repeat_set(std::vector<std::string>& words) {
+  for (std::size_t i = 3; i < words.size() && words[i - 1] != "--"; ++i) {
+    if (words[i - 2] == "--set" && is_setting(words[i]))
+      words.insert(words.begin() + static_cast<std::ptrdiff_t>(i), "--set");
+  }
+}
+
 }  // namespace
 
 std::string without_mark(std::string_view word) {
@@ -141,6 +160,7 @@ std::vector<std::string> words_of(int argc, char** argv, const CLI::App& app) {
   }
   if (words.size() > 1 && !words[1].starts_with('-')) refuse_unknown_command(words[1], app);
   mark_foreign_words(words, app);
+  repeat_set(words);
   return words;
 }
 

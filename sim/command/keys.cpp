@@ -2,7 +2,9 @@
 #include "sim/command/keys.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <ostream>
+#include <sstream>
 #include <vector>
 
 #include <fmt/format.h>
@@ -45,10 +47,13 @@ Rows rows_of_path(const std::string& path) {
   return rows_that([&](const auto& row) { return is_within(row.path, whole); });
 }
 
-Rows rows_with_word(const std::string& word) {
-  const std::string wanted = plain(word);
+Rows rows_with_words(const std::string& words) {
+  std::istringstream stream(plain(words));
+  const std::vector<std::string> wanted(std::istream_iterator<std::string>(stream), {});
   return rows_that([&](const auto& row) {
-    return plain(row.path + " " + row.meaning).find(wanted) != std::string::npos;
+    const std::string text = plain(row.path + " " + row.meaning);
+    return std::ranges::all_of(
+        wanted, [&](const std::string& word) { return text.find(word) != std::string::npos; });
   });
 }
 
@@ -91,7 +96,7 @@ Rows rows_for(const std::string& wanted, std::ostream& out) {
     out << '\n';
     return rows_of_path(std::string(other->key));
   }
-  return rows_with_word(wanted);
+  return rows_with_words(wanted);
 }
 
 }  // namespace

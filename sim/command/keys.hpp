@@ -10,13 +10,13 @@
 namespace stepsim {
 
 struct KeysOptions {
-  std::string
-      wanted;  ///< a path, the end of one, another name of a key, or a word; empty: the maps
+  /// A path, the end of one, another name of a key, or words with blanks between; empty: the maps.
+  std::string wanted;
   Screen screen;
 };
 
 /// Prints the keys below the path, else the key that the word is another name of
-/// (sim/scenario/read/other_names.hpp), else those that have the word in their path or meaning.
+/// (sim/scenario/read/other_names.hpp), else those that have all words in their path or meaning.
 /// Throws UserError where there are none.
 ExitCode keys(const KeysOptions& options, std::ostream& out);
 

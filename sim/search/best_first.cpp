@@ -42,9 +42,9 @@ bool comes_before(const Candidate& a, const Candidate& b) {
 }
 /// Plans of one kind: whether sequences and layers are split, what is recomputed and sharded. Bounds
 /// are about as good for all of a family.
-using Family = std::tuple<bool, bool, Recompute, std::string_view>;
+using Family = std::tuple<bool, bool, std::size_t, std::string_view>;
 Family family_of(const Strategy& s) {
-  return {s.context > 1, s.stages > 1, s.recompute, s.sharding->name};
+  return {s.context > 1, s.stages > 1, index_of(s.recompute, s.modules), s.sharding->name};
 }
 
 /// Bounds of pipelines are as good as their schedule is simple.

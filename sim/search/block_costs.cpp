@@ -66,14 +66,20 @@ class RowClock {
 
 class BlockCoster {
  public:
-  BlockCoster(const Scenario& scenario, const Recomputation& stated, const OpGraph& graph,
+  BlockCoster(const Scenario& scenario, const SearchBase& base, const OpGraph& graph,
               const StageShape& shape, Plan& scratch)
       : scenario_(scenario),
-        stated_(stated),
+        base_(base),
         shape_(shape),
         alone_(shape),
         draft_{scenario, graph, scratch} {
     scratch.operations.clear();
+    for (const Recompute kind : {Recompute::none, Recompute::selective, Recompute::full})
+      ways_.emplace_back(kind, ModuleSet::stated);
+    for (std::size_t set = 1; set < kModuleSets; ++set) {
+      if (!base.modules.at(set).empty())
+        ways_.emplace_back(Recompute::selective, static_cast<ModuleSet>(set));
+    }
     // Passes as without sharding; what is gathered for them is counted apart.
     alone_.of(Channel::data) = alone_.of(Channel::expert_data) = {};
   }
@@ -90,9 +96,9 @@ class BlockCoster {
     cost.input_gradient = backward(PassKind::input_gradient);
     cost.waits.input_gradient = waited_;
     cost.weight_gradient = backward(PassKind::weight_gradient);
-    for (const Recompute kind : {Recompute::none, Recompute::selective, Recompute::full}) {
-      const Recomputation how = recomputation_of(kind, stated_);
-      const std::size_t i = index_of(kind);
+    for (const auto& [kind, modules] : ways_) {
+      const Recomputation how = recomputation_of({.recompute = kind, .modules = modules}, base_);
+      const std::size_t i = index_of(kind, modules);
       cost.saved[i] = saved_by(block, how).total().bytes();
       cost.peak[i] = backward_peak(block, how).held.total().bytes();
       cost.again[i] = repeated(block, how);
@@ -143,7 +149,8 @@ class BlockCoster {
   }
 
   const Scenario& scenario_;
-  const Recomputation& stated_;
+  const SearchBase& base_;
+  std::vector<std::pair<Recompute, ModuleSet>> ways_;  ///< that are searched
   const StageShape& shape_;
   StageShape alone_;
   PlanDraft draft_;
@@ -210,11 +217,11 @@ BlockCost& BlockCost::operator+=(const BlockCost& other) {
 
 RowTime row_time(const Plan& plan, const Segment& segment) { return RowClock(plan).run(segment); }
 
-ModelCosts model_costs(const Scenario& scenario, const Recomputation& stated,
-                       const SplitShapes& shapes, Plan& scratch) {
+ModelCosts model_costs(const Scenario& scenario, const SearchBase& base, const SplitShapes& shapes,
+                       Plan& scratch) {
   ModelCosts costs{.graph = build(scenario), .blocks = {}, .before = {}};
   for (const StageShape& shape : shapes.groups) {
-    BlockCoster coster(scenario, stated, costs.graph, shape, scratch);
+    BlockCoster coster(scenario, base, costs.graph, shape, scratch);
     const bool first = costs.blocks.empty();
     for (std::size_t i = 0; i < costs.graph.blocks.size(); ++i) {
       const BlockCost cost = coster.of(costs.graph.blocks[i]);

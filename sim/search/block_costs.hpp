@@ -17,8 +17,11 @@
 namespace stepsim {
 
 /// Costs of a block are kept for each way to recompute it.
-inline constexpr std::size_t kRecomputes = 3;
-constexpr std::size_t index_of(Recompute recompute) { return static_cast<std::size_t>(recompute); }
+inline constexpr std::size_t kRecomputes = 3 + kModuleSets - 1;
+constexpr std::size_t index_of(Recompute kind, ModuleSet modules) {
+  return modules == ModuleSet::stated ? static_cast<std::size_t>(kind)
+                                      : 2 + static_cast<std::size_t>(modules);
+}
 
 /// Seconds of the compute row, and launches of the host.
 struct RowTime {
@@ -68,8 +71,8 @@ struct ModelCosts {
 /// Seconds of the row for a segment of that plan.
 RowTime row_time(const Plan& plan, const Segment& segment);
 
-/// Costs of the scenario as it stands, for each way to recompute (recomputation_of).
-ModelCosts model_costs(const Scenario& scenario, const Recomputation& stated,
-                       const SplitShapes& shapes, Plan& scratch);
+/// Costs of `scenario`, which has a strategy of the base, for each way to recompute.
+ModelCosts model_costs(const Scenario& scenario, const SearchBase& base, const SplitShapes& shapes,
+                       Plan& scratch);
 
 }  // namespace stepsim

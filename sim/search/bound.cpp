@@ -164,13 +164,12 @@ struct Bounds::Known {
         std::tuple(gathers, gathers ? s.shard_degree : 0, gathers ? s.reshard : std::nullopt),
         experts || gathers ? s.replicas() : 0,
         // What the loop over layers copies (ops/scanned_layer.cpp).
-        scenario.training.scan_layers ? s.recompute : Recompute::none,
+        scenario.training.scan_layers ? index_of(s.recompute, s.modules) : 0,
         begins_without_gradient(scenario.training), overlaps_exchanges(scenario));
     auto& costs = models[key];
     if (!costs) {
       size.scratch.names.clear();
-      costs = std::make_unique<ModelCosts>(
-          model_costs(scenario, base.scenario.training.recompute, shapes, size.scratch));
+      costs = std::make_unique<ModelCosts>(model_costs(scenario, base, shapes, size.scratch));
     }
     return *costs;
   }
@@ -221,7 +220,7 @@ struct Bounds::Known {
   FactsOfSchedules schedules;
   using ModelKey =
       std::tuple<std::vector<GroupShape>, std::tuple<int, int, int, bool>, std::int64_t, bool, bool,
-                 std::tuple<bool, int, std::optional<Reshard>>, int, Recompute, bool, bool>;
+                 std::tuple<bool, int, std::optional<Reshard>>, int, std::size_t, bool, bool>;
   std::map<ModelKey, std::unique_ptr<ModelCosts>> models;
   std::vector<StageCost> stages;
   Strategy stages_key;

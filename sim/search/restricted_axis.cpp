@@ -107,7 +107,8 @@ class Restriction {
   std::vector<std::string> words_;
 };
 
-const std::vector<std::string> kRecomputeWords{"none", "selective", "full", "layers"};
+const std::vector<std::string> kRecomputeWords{
+    "none", "selective", "full", "layers", "layernorm", "mlp", "every_second_matmul"};
 
 /// How `--only` reads the values of what is no degree.
 struct RestrictedAxis {

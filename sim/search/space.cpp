@@ -68,6 +68,13 @@ class Abilities {
   std::optional<Framework> framework_;
 };
 
+/// A way to recompute.
+struct Repeated {
+  Recompute kind = Recompute::none;
+  ModuleSet modules = ModuleSet::stated;
+  std::int64_t layers = 0;  ///< full: of each chunk; 0: all
+};
+
 /// A way to exchange gradients and parameters among data-parallel ranks.
 struct Exchange {
   const Sharding* sharding = nullptr;
@@ -176,9 +183,10 @@ class Walk {
         exchange.fits = is_sound(Choice::sharding);
       }
     }
-    for (const auto& [recompute, layers] : recomputes(frame)) {
+    for (const auto& [recompute, modules, layers] : recomputes(frame)) {
       Strategy s = frame;
       s.recompute = recompute;
+      s.modules = modules;
       s.recomputed_layers = layers;
       if (fits) scenario_.training.recompute = recomputation_of(s, base_);
       for (const Exchange& exchange : exchanges) {
@@ -216,12 +224,16 @@ class Walk {
     }
   }
 
-  std::vector<std::pair<Recompute, std::int64_t>> recomputes(const Strategy& frame) const {
-    std::vector<std::pair<Recompute, std::int64_t>> all;
+  std::vector<Repeated> recomputes(const Strategy& frame) const {
+    std::vector<Repeated> all;
     for (const std::string& word : axes_.recompute) {
-      if (word == "none") all.emplace_back(Recompute::none, 0);
-      if (word == "selective") all.emplace_back(Recompute::selective, 0);
-      if (word == "full") all.emplace_back(Recompute::full, 0);
+      if (word == "none") all.push_back({Recompute::none});
+      if (word == "full") all.push_back({Recompute::full});
+      for (std::size_t set = 0; set < kModuleSets; ++set) {
+        const auto modules = static_cast<ModuleSet>(set);
+        const bool is_there = set == 0 || !base_.modules.at(set).empty();
+        if (word == name_of(modules) && is_there) all.push_back({Recompute::selective, modules});
+      }
       if (word != "layers") continue;
       // Layers that the smallest part has, and fewer than the largest has: else recompute is full.
       const auto parts = dealt_layers(layers_, frame.parts());
@@ -229,7 +241,7 @@ class Walk {
       const std::int64_t most = *std::ranges::max_element(parts) - 1;
       const std::int64_t least = *std::ranges::min_element(parts);
       for (std::int64_t n = 1; n <= std::min(most, least); ++n)
-        all.emplace_back(Recompute::full, n);
+        all.push_back({.kind = Recompute::full, .layers = n});
     }
     return all;
   }
@@ -309,7 +321,10 @@ void keep_what_framework_has(Axes& axes, const Scenario& s) {
   if (!abilities.has("parallelism.context.kind", name_of(s.parallelism.context.kind)))
     axes.context = {1};
   std::erase_if(axes.recompute, [&](const std::string& word) {
-    if (word != "layers") return !abilities.has("training.recompute.kind", word);
+    if (word == "none" || word == "selective" || word == "full")
+      return !abilities.has("training.recompute.kind", word);
+    // Sets of modules are those that the framework has (search_base).
+    if (word != "layers") return !abilities.has("training.recompute.kind", "selective");
     return !abilities.has("training.recompute.kind", "full") ||
            !abilities.has("training.recompute.method", "block");
   });
@@ -340,6 +355,10 @@ Axes axes_of(const SearchBase& base, const std::vector<int>& gpus) {
   axes.sequence = {false};
   if (transformer != nullptr) axes.sequence.push_back(true);
   axes.recompute = {"none", "selective", "full", "layers"};
+  for (std::size_t set = 1; set < kModuleSets; ++set) {
+    if (!base.modules.at(set).empty())
+      axes.recompute.emplace_back(name_of(static_cast<ModuleSet>(set)));
+  }
   axes.sharding = Registry<Sharding>::all();
   axes.overlap = {false, true};
   const double own = s.parallelism.data.bucket.bytes();

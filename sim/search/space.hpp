@@ -22,7 +22,7 @@ struct Axes {
   std::vector<std::string> schedule;
   std::vector<std::int64_t> micro_batch;
   std::vector<bool> sequence;
-  std::vector<std::string> recompute;  ///< none, selective, full; layers: of some layers
+  std::vector<std::string> recompute;  ///< none, selective, full; layers: of some; a ModuleSet
   std::vector<const Sharding*> sharding;
   std::vector<bool> overlap;
   std::vector<double> bucket;  ///< bytes; 0: as the scenario has it

@@ -6,6 +6,8 @@
 namespace stepsim {
 namespace {
 
+constexpr std::size_t kNothingAgain = index_of(Recompute::none, ModuleSet::stated);
+
 /// A part of the model with the strategy's recompute.
 struct PartCost {
   BlockCost cost;
@@ -39,12 +41,12 @@ BlockCost between(const ModelCosts& model, std::size_t begin, std::size_t end) {
 /// The moment at which the last block of the part that is a layer, or the head after it, runs
 /// backward.
 double above_saved(const ModelCosts& model, std::size_t begin, std::size_t end,
-                   Recompute recompute) {
+                   std::size_t recompute) {
   double above = 0, freed = 0;
   for (std::size_t i = end; i-- > begin;) {
     const std::size_t block = model.graph.chain[i];
     const bool is_layer = model.graph.blocks[block].recomputable;
-    const std::size_t how = index_of(is_layer ? recompute : Recompute::none);
+    const std::size_t how = is_layer ? recompute : kNothingAgain;
     const BlockCost& cost = model.blocks[block];
     above = std::max(above, cost.peak[how] - cost.saved[how] - freed);
     freed += cost.saved[how];
@@ -56,7 +58,7 @@ double above_saved(const ModelCosts& model, std::size_t begin, std::size_t end,
 /// Costs of a part that has `count` layers, from the `first` on; head and embedding lie outside.
 PartCost part_of(const ModelCosts& model, const Strategy& s, std::size_t begin, std::size_t end,
                  std::size_t first, std::size_t count) {
-  const std::size_t how = index_of(s.recompute), all = index_of(Recompute::none);
+  const std::size_t how = index_of(s.recompute, s.modules), all = kNothingAgain;
   PartCost part{.cost = between(model, begin, end)};
   // Layers beyond the first ones keep everything.
   const bool some = s.recomputed_layers > 0;
@@ -68,7 +70,7 @@ PartCost part_of(const ModelCosts& model, const Strategy& s, std::size_t begin, 
     part.again = repeated.again[how];
     part.saved += repeated.saved[how] - repeated.saved[all];
   }
-  part.above = above_saved(model, begin, end, some ? Recompute::none : s.recompute);
+  part.above = above_saved(model, begin, end, some ? kNothingAgain : how);
   // Backward passes end with the first block.
   part.waits = model.blocks[model.graph.chain[begin]].waits;
   part.waits.forward = model.blocks[model.graph.chain[end - 1]].waits.forward;

@@ -8,6 +8,7 @@
 #include "sim/core/registry.hpp"
 #include "sim/scenario/check/check.hpp"
 #include "sim/scenario/check/gather_keys.hpp"
+#include "sim/scenario/describe/framework_abilities.hpp"
 #include "sim/scenario/describe/frameworks.hpp"
 #include "sim/scenario/describe/run_defaults.hpp"
 #include "sim/scenario/names.hpp"
@@ -74,6 +75,35 @@ class Settings {
 
 }  // namespace
 
+std::string_view name_of(ModuleSet set) {
+  constexpr std::array<std::string_view, kModuleSets> kWords{"selective", "layernorm", "mlp",
+                                                             "every_second_matmul"};
+  return kWords.at(static_cast<std::size_t>(set));
+}
+
+SearchBase search_base(Scenario scenario, StatedKeys stated) {
+  SearchBase base{.scenario = std::move(scenario), .stated = stated};
+  const auto* model = std::get_if<Transformer>(&base.scenario.model.shape);
+  if (model == nullptr || model->vision || base.scenario.training.lora) return base;
+  using enum RecomputeModule;
+  const auto keep = [&](ModuleSet set, const std::vector<RecomputeModule>& modules) {
+    std::vector<RecomputeModule>& kept = base.modules.at(static_cast<std::size_t>(set));
+    for (const RecomputeModule module : modules) {
+      const auto& framework = base.scenario.framework;
+      const bool can = !framework || framework_can(*framework, "training.recompute.modules",
+                                                   name_of(module), false);
+      if (can && has_module(*model, module)) kept.push_back(module);
+    }
+  };
+  keep(ModuleSet::layernorm, {layernorm, mla_up_proj, moe_act});
+  keep(ModuleSet::mlp, {layernorm, mla_up_proj, mlp, moe});
+  if (has_seven_matmuls(base.scenario, *model))
+    keep(ModuleSet::every_second_matmul, {every_second_matmul});
+  auto& [own, light, most, second] = base.modules;
+  if (most == light) most.clear();
+  return base;
+}
+
 int distance(const Strategy& a, const Strategy& b) {
   const bool differs[] = {
       a.gpus != b.gpus,
@@ -84,7 +114,8 @@ int distance(const Strategy& a, const Strategy& b) {
       a.schedule != b.schedule || a.chunks != b.chunks,
       a.micro_batch != b.micro_batch,
       a.sequence != b.sequence,
-      a.recompute != b.recompute || a.recomputed_layers != b.recomputed_layers,
+      a.recompute != b.recompute || a.modules != b.modules ||
+          a.recomputed_layers != b.recomputed_layers,
       a.sharding != b.sharding,
       a.overlap != b.overlap,
       a.bucket != b.bucket,
@@ -104,17 +135,15 @@ std::vector<std::int64_t> dealt_layers(std::int64_t layers, int parts) {
   return list;
 }
 
-Recomputation recomputation_of(Recompute kind, const Recomputation& stated) {
-  Recomputation result(kind);
-  if (kind != Recompute::none && kind == stated.kind) {
+Recomputation recomputation_of(const Strategy& strategy, const SearchBase& base) {
+  const Recomputation& stated = base.scenario.training.recompute;
+  Recomputation result(strategy.recompute);
+  if (strategy.recompute != Recompute::none && strategy.recompute == stated.kind) {
     result.modules = stated.modules;
     result.early_stop = stated.early_stop;
   }
-  return result;
-}
-
-Recomputation recomputation_of(const Strategy& strategy, const SearchBase& base) {
-  Recomputation result = recomputation_of(strategy.recompute, base.scenario.training.recompute);
+  if (strategy.modules != ModuleSet::stated)
+    result.modules = base.modules.at(static_cast<std::size_t>(strategy.modules));
   if (strategy.recomputed_layers > 0) {
     result.method = RecomputeMethod::block;
     result.layers = strategy.recomputed_layers;
@@ -136,6 +165,7 @@ Strategy own_strategy(const Scenario& scenario) {
           .micro_batch = scenario.training.micro_batch,
           .sequence = p.sequence,
           .recompute = recompute.kind,
+          .modules = ModuleSet::stated,
           .recomputed_layers = some ? recompute.layers : 0,
           .sharding = &sharding_named(p.data.sharding.name),
           .overlap = p.data.overlap,
@@ -261,8 +291,11 @@ std::string choices_text(const Strategy& s) {
   if (s.stages > 1) text += fmt::format(", {}", s.schedule->name);
   if (s.chunks > 1) text += fmt::format(" x {}", s.chunks);
   if (s.sequence) text += ", sequence parallel";
-  text += s.recompute == Recompute::none ? ", no recompute"
-                                         : fmt::format(", recompute {}", name_of(s.recompute));
+  text += s.recompute == Recompute::none
+              ? ", no recompute"
+              : fmt::format(", recompute {}", s.modules == ModuleSet::stated
+                                                  ? std::string_view(name_of(s.recompute))
+                                                  : name_of(s.modules));
   if (s.recomputed_layers > 0)
     text += fmt::format(" of {} layer{} a chunk", s.recomputed_layers,
                         s.recomputed_layers == 1 ? "" : "s");

@@ -1,9 +1,11 @@
 // A strategy: one way to split the work of a step, and the settings that say it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/plan/schedule.hpp"
@@ -19,11 +21,24 @@ struct StatedKeys {
   bool steps = false, warmup = false;
 };
 
+/// Which modules selective recompute repeats: those that the scenario states, by default
+/// core_attention; cheap ones, named after their first; all of them and the MLPs, or experts; or every
+/// second product.
+enum class ModuleSet : std::uint8_t { stated, layernorm, mlp, every_second_matmul };
+inline constexpr std::size_t kModuleSets = 4;
+/// "layernorm", as --only takes it.
+std::string_view name_of(ModuleSet set);
+
 /// The scenario that is searched. What strategies do not set stays as it is here.
 struct SearchBase {
   Scenario scenario;
   StatedKeys stated;
+  /// The modules of each set; empty: of a set that is not searched.
+  std::array<std::vector<RecomputeModule>, kModuleSets> modules{};
 };
+
+/// With the sets that the model has and that the scenario's framework can repeat.
+SearchBase search_base(Scenario scenario, StatedKeys stated);
 
 struct Strategy {
   int gpus = 1;
@@ -33,7 +48,8 @@ struct Strategy {
   std::int64_t micro_batch = 1;
   bool sequence = false;
   Recompute recompute = Recompute::none;
-  std::int64_t recomputed_layers = 0;  ///< full: of each chunk, the first ones; 0: all
+  ModuleSet modules = ModuleSet::stated;  ///< selective: what it repeats
+  std::int64_t recomputed_layers = 0;     ///< full: of each chunk, the first ones; 0: all
   const Sharding* sharding = nullptr;
   bool overlap = true;
   double bucket = 0;  ///< bytes; 0: as the scenario has it
@@ -61,9 +77,8 @@ std::vector<std::int64_t> dealt_layers(std::int64_t layers, int parts);
 /// The strategy that the scenario itself has, as far as a strategy can say it.
 Strategy own_strategy(const Scenario& scenario);
 
-/// Recompute of that kind, with the details of `stated` where its kind is the same, and by default
-/// elsewhere.
-Recomputation recomputation_of(Recompute kind, const Recomputation& stated);
+/// What the strategy computes again: with the details of the scenario where its kind is the same,
+/// and by default elsewhere.
 Recomputation recomputation_of(const Strategy& strategy, const SearchBase& base);
 
 /// Gives the scenario that strategy. `scenario` begins as base.scenario and may have had any other

@@ -101,9 +101,8 @@ TEST_CASE("the whole space is never worse than a part of it") {
   const std::size_t jobs = all ? kJobs.size() : kUsualJobs;
   for (std::size_t i = 0; i < jobs; ++i) {
     CAPTURE(kJobs[i]);
-    const SearchBase base{.scenario = parse_scenario(kJobs[i], "test.yaml",
-                                                     Library{{source_folder()}}, {}, known_names()),
-                          .stated = {}};
+    const SearchBase base = search_base(
+        parse_scenario(kJobs[i], "test.yaml", Library{{source_folder()}}, {}, known_names()), {});
     const double whole = best_of(base, {});
     REQUIRE(whole < 1e9);
     for (const auto& part : kParts) {

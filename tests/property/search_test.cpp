@@ -191,7 +191,7 @@ Everything everything(const SearchBase& base, const Axes& axes) {
   return all;
 }
 
-SearchBase base_of(const std::string& text) { return {.scenario = read(text), .stated = {}}; }
+SearchBase base_of(const std::string& text) { return search_base(read(text), {}); }
 
 /// The reader's scenario, or nothing where it refuses.
 std::optional<Scenario> reader_of(const std::string& text, const SearchBase& base,

@@ -92,21 +92,20 @@ std::string training_of(const Scenario& scenario, bool fails) {
 }  // namespace
 
 SearchBase search_base(const ScenarioArgument& argument, const Library& library) {
-  SearchBase base{.scenario = load(argument, library), .stated = {}};
   const auto keys = stated_keys(argument);
   const auto stated = [&](const char* path) { return keys.count(path) > 0; };
-  base.stated = {.overlap_p2p = stated("parallelism.pipeline.overlap_p2p"),
-                 .batch_p2p_sync = stated("parallelism.pipeline.batch_p2p_sync"),
-                 .no_sync = stated("parallelism.data.no_sync"),
-                 .overlap = stated("parallelism.data.overlap"),
-                 .bucket = stated("parallelism.data.bucket"),
-                 .first_bucket = stated("parallelism.data.first_bucket"),
-                 .degree = stated("parallelism.data.degree"),
-                 .shard_degree = stated("parallelism.data.shard_degree"),
-                 .broadcast_buffers = stated("parallelism.data.broadcast_buffers"),
-                 .steps = stated("run.steps"),
-                 .warmup = stated("run.warmup")};
-  return base;
+  return search_base(load(argument, library),
+                     {.overlap_p2p = stated("parallelism.pipeline.overlap_p2p"),
+                      .batch_p2p_sync = stated("parallelism.pipeline.batch_p2p_sync"),
+                      .no_sync = stated("parallelism.data.no_sync"),
+                      .overlap = stated("parallelism.data.overlap"),
+                      .bucket = stated("parallelism.data.bucket"),
+                      .first_bucket = stated("parallelism.data.first_bucket"),
+                      .degree = stated("parallelism.data.degree"),
+                      .shard_degree = stated("parallelism.data.shard_degree"),
+                      .broadcast_buffers = stated("parallelism.data.broadcast_buffers"),
+                      .steps = stated("run.steps"),
+                      .warmup = stated("run.warmup")});
 }
 
 SearchRuns::SearchRuns(const SearchOptions& options, const SearchBase& base, const Library& library,

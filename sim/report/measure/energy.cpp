@@ -61,6 +61,13 @@ double facility_of(const Constants& c, const std::array<double, 3>& shares, doub
   return (board + c[3]) * limit * c[4];
 }
 
+/// Each unit is a thousand of the one before.
+std::string in_units(double value, const std::array<std::string_view, 5>& units) {
+  std::size_t i = 0;
+  for (; value >= 999.5 && i + 1 < units.size(); ++i) value /= 1e3;
+  return fmt::format("{} {}", three_digits(value), units.at(i));
+}
+
 Bounded known(double value) { return {value, value, value}; }
 
 }  // namespace
@@ -103,11 +110,11 @@ std::optional<RunEnergy> energy_of(const Scenario& scenario, const CauseSeconds&
                    .most = {facility + std::sqrt(above)}};
 }
 
-std::string energy_text(double kwh) { return humanise(kwh * 1e3, "Wh").text(); }
-
-std::string carbon_text(double kg) {
-  return kg < 1e3 ? fmt::format("{:.3g} kg", kg) : humanise(kg / 1e3, "t").text();
+std::string energy_text(double kwh) {
+  return in_units(kwh * 1e3, {"Wh", "kWh", "MWh", "GWh", "TWh"});
 }
+
+std::string carbon_text(double kg) { return in_units(kg * 1e3, {"g", "kg", "t", "kt", "Mt"}); }
 
 std::string assumed_energy_text(const RunEnergy& energy) {
   std::vector<std::string> parts;

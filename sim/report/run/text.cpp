@@ -199,13 +199,14 @@ class RunPage : Page {
     const bool fits = m_.memory.fits();
     const bool one_stage = m_.memory.stages.size() == 1;
     paragraph("Memory",
-              fmt::format("{}: {} needs {} of {} at {}: {}",
+              fmt::format("{}: {} needs {} of {} at {}, in {}: {}",
                           m_.memory.tight() ? "fits once cached fragments are given back"
                           : fits            ? "fits"
                                             : "does not fit",
                           one_stage ? "each GPU" : fmt::format("stage {}", worst.stage),
                           humanise(worst.total()).text(), humanise(m_.memory.capacity).text(),
-                          moment_of(worst.peak, m_.memory.chunks > 1), categories_of(worst)),
+                          moment_of(worst.peak, m_.memory.chunks > 1),
+                          column_for(worst.total()).unit, categories_of(worst)),
               fits ? Paint::bold : Paint::red);
     const std::string full = full_memory_text(worst.total(), m_.memory.capacity);
     if (fits && !full.empty()) paragraph("", "beware, it " + full);

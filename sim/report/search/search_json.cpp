@@ -18,6 +18,8 @@ Json strategy_json(const Strategy& s) {
   json["micro_batch"] = s.micro_batch;
   json["sequence"] = s.sequence;
   json["recompute"] = std::string(name_of(s.recompute));
+  json["recompute_modules"] =
+      s.modules == ModuleSet::stated ? Json(nullptr) : Json(std::string(name_of(s.modules)));
   json["recompute_layers"] = s.recomputed_layers > 0 ? Json(s.recomputed_layers) : Json(nullptr);
   json["sharding"] = s.sharding->name;
   json["overlap"] = s.overlap;
@@ -93,16 +95,18 @@ std::string search_json(const SearchReport& report) { return json_text(search_va
 std::string search_csv(const SearchReport& r) {
   std::string text =
       "rank,gpus,tensor,context,expert,pipeline,data,schedule,chunks,micro_batch,sequence,"
-      "recompute,recompute_layers,sharding,overlap,bucket_bytes,reshard_after_forward,shard_degree,"
+      "recompute,recompute_modules,recompute_layers,sharding,overlap,bucket_bytes,reshard_after_"
+      "forward,shard_degree,"
       "step_time_s,step_bound_s,mfu,"
       "peak_bytes,command\n";
   for (std::size_t i = 0; i < r.listed.size(); ++i) {
     const TriedStrategy& t = r.listed[i];
     const Strategy& s = t.strategy;
     text += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", i + 1, s.gpus,
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", i + 1, s.gpus,
         s.tensor, s.context, s.expert, s.stages, s.data(), s.schedule->name, s.chunks,
         s.micro_batch, s.sequence, name_of(s.recompute),
+        s.modules == ModuleSet::stated ? "" : name_of(s.modules),
         s.recomputed_layers > 0 ? fmt::to_string(s.recomputed_layers) : "", s.sharding->name,
         s.overlap, s.bucket > 0 ? digits(s.bucket) : "", s.reshard ? name_of(*s.reshard) : "",
         s.shard_degree > 0 ? fmt::to_string(s.shard_degree) : "", digits(t.outcome.step.seconds()),

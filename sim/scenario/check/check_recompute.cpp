@@ -4,15 +4,12 @@
 #include "sim/scenario/names.hpp"
 
 namespace stepsim {
-namespace {
 
-/// Seven products: queries, keys, values, the projection behind attention, gate, up and down.
 bool has_seven_matmuls(const Scenario& s, const Transformer& t) {
   return !s.training.fused_qkv && is_fused_attention(s.training.attention) && t.gated_mlp &&
          !t.experts && !t.mla && t.encoder_layers == 0;
 }
 
-/// Whether some layer of the model has that module.
 bool has_module(const Transformer& t, RecomputeModule module) {
   switch (module) {
     case RecomputeModule::every_second_matmul:
@@ -33,6 +30,8 @@ bool has_module(const Transformer& t, RecomputeModule module) {
   }
   return false;
 }
+
+namespace {
 
 class RecomputeRules {
  public:
