@@ -25,7 +25,8 @@ constexpr std::int64_t kTries = 4;
 /// Choices that neighbours differ in. Judgement: two changes often belong together, as a larger
 /// micro-batch and more recompute do.
 constexpr int kNearest = 2;
-constexpr std::size_t kLooks = 8;      // closer bounds for each neighbour that is simulated
+constexpr double kRoomy = 0.95;    // share of the memory: bounds may be so far below what is needed
+constexpr std::size_t kLooks = 8;  // closer bounds for each neighbour that is simulated
 constexpr std::int64_t kEvery = 4096;  // strategies between two words to people who wait
 /// Sums of the same numbers in another order may differ by so much, of their size.
 constexpr double kRounding = 1e-9;
@@ -100,8 +101,8 @@ class Search {
     const auto visit = [&](const FrameVariants& frame) {
       counts().refused += frame.refused;
       counts().considered += frame.refused + static_cast<std::int64_t>(frame.variants.size());
-      for (const Strategy& strategy : frame.variants)
-        keep({bounds_.of(strategy), number_++, strategy});
+      roomy_.clear();
+      for (const Strategy& strategy : frame.variants) keep_variant(strategy);
       if (on_progress_ && number_ - said_ >= kEvery) {
         said_ = number_;
         say();
@@ -114,6 +115,23 @@ class Search {
       return !result_.is_whole;
     };
     walk(axes_, base_, visit, {.keep_refused = false, .stops = stops});
+  }
+
+  /// What repeats a set of modules is no faster than the same without recompute, where that has room
+  /// enough to fit: it does the same and more.
+  void keep_variant(const Strategy& strategy) {
+    const Bound bound = bounds_.of(strategy);
+    const bool is_plain = strategy.recompute == Recompute::none;
+    if (is_plain && bound.memory <= kRoomy * limits_.capacity) roomy_.push_back(strategy);
+    Strategy plain = strategy;
+    plain.recompute = Recompute::none;
+    plain.modules = ModuleSet::stated;
+    if (strategy.modules != ModuleSet::stated && std::ranges::find(roomy_, plain) != roomy_.end()) {
+      ++number_;
+      ++counts().pruned;
+      return;
+    }
+    keep({bound, number_++, strategy});
   }
 
   bool is_interrupted() const { return limits_.interrupted && limits_.interrupted(); }
@@ -384,8 +402,9 @@ class Search {
   SearchCounts counts_;
   SearchOutcome result_;
   std::vector<Candidate> candidates_;
-  std::vector<Seconds> open_;  ///< bounds of those that failed and might have an answer
-  bool own_is_exact_ = false;  ///< a strategy can say all of it
+  std::vector<Seconds> open_;    ///< bounds of those that failed and might have an answer
+  bool own_is_exact_ = false;    ///< a strategy can say all of it
+  std::vector<Strategy> roomy_;  ///< of the frame, without recompute, that fit
   Bounds bounds_;
   std::size_t batch_ = kFirstBatch;
   std::int64_t dropped_ = 0;

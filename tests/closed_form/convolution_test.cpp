@@ -199,3 +199,15 @@ TEST_CASE("images per second are the global batch over the step") {
   CHECK(metrics.tokens_per_s == 0);
   CHECK(metrics.samples_per_s == nine_digits(64 / metrics.step_time.seconds()));
 }
+
+TEST_CASE("a convolution that nobody tuned takes as many times as long as its GPU says") {
+  GpuProfile gpu = fluid_gpu();
+  gpu.gemm[0].convolution.untuned = 2.5;
+  for (const ConvolutionPass pass : {ConvolutionPass::forward, ConvolutionPass::input_gradient,
+                                     ConvolutionPass::weight_gradient}) {
+    Convolution tuned = wide(3, 1, pass), untuned = tuned;
+    untuned.autotuned = false;
+    CHECK(seconds(tuned, gpu) == nine_digits(seconds(tuned)));
+    CHECK(seconds(untuned, gpu) == nine_digits(2.5 * seconds(tuned)));
+  }
+}

@@ -13,6 +13,9 @@
 //   input, or batch
 //   a queue of q kernels of d each   hides work of w up to q d: W + w - q d
 //   launches of l that block         each kernel is waited for: W + k l for k kernels
+//   anomaly detection                each forward kernel comes after a stack trace of 80 us, each
+//                                    backward one is looked at for as long as it takes, which is
+//                                    read back in 6 us: M (80 us + F + 2 B + 6 us)
 //   calls of h on a core of speed v  h / v pass besides launches: with GPUs in no time the step is
 //                                    that and all launches; a collective takes c besides, for any v
 //   T threads on C < T cores         CPU work and launches take T / C times as long
@@ -248,6 +251,20 @@ TEST_CASE("a launch that blocks is waited for before each kernel") {
     // Without launches the answer is that of a host which launches in no time.
     const Simulation free = simulate(with_free_launches(run.plan));
     CHECK(measure(run.scenario, run.graph, free).step_time.seconds() == nine_digits(W));
+  }
+}
+
+TEST_CASE("with anomaly detection each backward kernel's result is looked at and waited for") {
+  for (const int m : {1, 3}) {
+    CAPTURE(m);
+    const Setting looking{.host = "launch: 0 us, anomaly_detection: true", .micro_batches = m};
+    // An element-wise kernel writes half of its bytes: they are read, a byte for two is written and
+    // read again, which is as much.
+    CHECK(step(looking) == nine_digits(m * (80e-6 + F + 2 * B + 6e-6)));
+    // Twice as many threads as cores trace stacks half as fast.
+    const Setting shared{.host = "launch: 0 us, anomaly_detection: true, cores: 1, threads: 2",
+                         .micro_batches = m};
+    CHECK(step(shared) == nine_digits(m * (160e-6 + F + 2 * B + 6e-6)));
   }
 }
 
