@@ -37,6 +37,28 @@ std::optional<std::string> begun(std::string_view word,
   return best;
 }
 
+bool is_end_of(std::string_view part, std::string_view whole) {
+  if (part.size() >= whole.size()) return false;
+  const std::size_t before = whole.size() - part.size();
+  return folded(whole[before - 1]) == '-' &&
+         std::equal(part.begin(), part.end(), whole.begin() + static_cast<std::ptrdiff_t>(before),
+                    [](char a, char b) { return folded(a) == folded(b); });
+}
+
+/// A candidate that the word begins with, as `deepspeed-zero3` with `deepspeed`, or that ends with
+/// the word, as `pytorch-fsdp2` with `fsdp2`; the longest of the first, the shortest of the others.
+std::optional<std::string> in_parts(std::string_view word,
+                                    const std::vector<std::string>& candidates) {
+  std::optional<std::string> begun_with, ended_with;
+  for (const std::string& candidate : candidates) {
+    const bool longer = !begun_with || candidate.size() > begun_with->size();
+    if (longer && begun(candidate, {std::string(word)})) begun_with = candidate;
+    const bool shorter = !ended_with || candidate.size() < ended_with->size();
+    if (shorter && is_end_of(word, candidate)) ended_with = candidate;
+  }
+  return begun_with ? begun_with : ended_with;
+}
+
 }  // namespace
 
 // Optimal string alignment keeps three rows of the usual table, the third for swapped neighbours.
@@ -70,7 +92,7 @@ std::optional<std::string> nearest(std::string_view word,
     fewest = edits;
     best = candidate;
   }
-  return best;
+  return best ? best : in_parts(word, candidates);
 }
 
 std::string closest(std::string_view word, const std::vector<std::string>& candidates) {

@@ -13,7 +13,7 @@ namespace stepsim {
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The candidate with the fewest edits, where they are at most a third of the word's letters (and
-/// at least one is allowed).
+/// at least one is allowed); else one that the word begins with, or ends, apart by a hyphen.
 std::optional<std::string> nearest(std::string_view word,
                                    const std::vector<std::string>& candidates);
 

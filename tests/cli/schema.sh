@@ -16,7 +16,7 @@ for what in scenario model cluster gpu link suite sweep; do
 done
 [[ $("$program" schema) == "$(cat "$folder/scenario.json")" ]] || { echo "no schema of a scenario by default"; exit 1; }
 "$python" - "$folder" "$library" <<'END'
-import glob, json, os, sys
+import glob, json, os, re, sys
 import jsonschema, yaml
 
 folder, library = sys.argv[1:]
@@ -67,6 +67,26 @@ wrong = {
 }
 for title, change in wrong.items():
     expect(title, "scenario", {**good, **change}, False)
+# Type errors of tests/errors, by what the program says about them.
+type_error = re.compile(
+    "expected an? |unknown key|has no unit|is not a unit|missing key|is out of range|is not true or false"
+    "|is not an? (number|integer|size|time|rate|power|price|fraction|share)|must be an? (map|list)")
+of_types = 0
+for path in sorted(glob.glob(os.path.join(library, "tests/errors/scenario/**/*.yaml"), recursive=True)):
+    said = os.path.splitext(path)[0] + ".expected"
+    if not os.path.exists(said):
+        continue
+    said = [line for line in open(said) if not line.startswith("--set")]
+    if not any(type_error.search(line) for line in said):
+        continue
+    try:
+        document = yaml.safe_load(open(path))
+    except yaml.YAMLError:
+        continue  # no document to validate
+    of_types += 1
+    expect(path, "scenario", document, False)
+assert of_types >= 25, of_types
+
 expect("a constant without a source", "link", {"bandwidth": "300 GB/s", "latency": "3 us"}, False)
 sys.exit(1 if offences or seen < 100 else 0)
 END

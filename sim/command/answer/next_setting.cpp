@@ -36,7 +36,8 @@ std::string next_setting(const Metrics& metrics, const std::vector<LimitOutcome>
   const std::vector<ChangeOutcome> outcomes = simulate_changes(changes, base, jobs);
   if (const ChangeOutcome* best = best_setting(metrics, outcomes))
     return next_setting(metrics, *best);
-  if (!fits) return "none of the settings tried here fits in memory; stepsim explain tries all";
+  if (!fits)
+    return "none of the settings tried here fits in memory; stepsim search tries all splits";
   return fmt::format(
       "none of {} settings simulated here makes the step shorter and fits in memory; stepsim "
       "explain tries all",

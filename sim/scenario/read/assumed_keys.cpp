@@ -12,12 +12,15 @@ namespace {
 
 bool always(const Scenario&) { return true; }
 bool has_attention(const Scenario& s) { return std::holds_alternative<Transformer>(s.model.shape); }
+bool is_long(const Scenario& s) { return s.run.horizon.has_value(); }
+bool has_convolutions(const Scenario& s) { return std::holds_alternative<ResNet>(s.model.shape); }
 bool has_replicas(const Scenario& s) { return s.data_parallel() > 1; }
 
 struct Row {
   const char* key;
   const char* value_key;  ///< the key whose value is shown
   bool (*matters)(const Scenario&);
+  const char* absent = "none";  ///< what is shown of a section that is not there
 };
 
 constexpr Row kRows[] = {
@@ -32,6 +35,9 @@ constexpr Row kRows[] = {
     {"parallelism.data.sharding", "parallelism.data.sharding", has_replicas},
     {"data", "data", always},
     {"host", "host.mode", always},
+    {"training.convolution_autotuning", "training.convolution_autotuning", has_convolutions},
+    {"checkpoint", "checkpoint", is_long},
+    {"reliability", "reliability", is_long, "as Llama 3 405B"},
 };
 
 bool is_preset(const Scenario& scenario, const std::string& key) {
@@ -46,14 +52,14 @@ bool is_preset(const Scenario& scenario, const std::string& key) {
 std::vector<AssumedKey> assumed_keys(const Scenario& scenario,
                                      const std::set<std::string>& stated) {
   const auto values = keys_of(scenario);
-  const auto value_of = [&](const std::string& key) -> std::string {
-    const auto found = std::ranges::find(values, key, &KeyValue::key);
-    return found == values.end() ? "none" : found->value;
+  const auto value_of = [&](const Row& row) -> std::string {
+    const auto found = std::ranges::find(values, row.value_key, &KeyValue::key);
+    return found == values.end() ? row.absent : found->value;
   };
   std::vector<AssumedKey> assumed;
   for (const Row& row : kRows) {
     if (row.matters(scenario) && !stated.contains(row.key) && !is_preset(scenario, row.key))
-      assumed.push_back({row.key, value_of(row.value_key)});
+      assumed.push_back({row.key, value_of(row)});
   }
   return assumed;
 }

@@ -1,11 +1,10 @@
 // A value in place of a map is the map with that value.
-#include <map>
-
 #include <doctest/doctest.h>
 
 #include "sim/scenario/load.hpp"
 #include "sim/scenario/read/doc_writer.hpp"
 #include "sim/scenario/read/override.hpp"
+#include "tests/shorthand_values.hpp"
 #include "tests/source_folder.hpp"
 
 using namespace stepsim;
@@ -17,20 +16,6 @@ const std::string kText =
     "cluster: {base: dgx-h100, nodes: 2}\n"
     "training: {sequence_length: 4096, global_batch: 64}\n"
     "data: {sample_size: 8 KiB}\n";
-
-/// A value that each shorthand may have; one that is new has to be added.
-const std::map<std::string, std::string> kValues = {
-    {"cluster.node_topology", "nvswitch"},
-    {"training.recompute", "full"},
-    {"parallelism.context", "2"},
-    {"parallelism.expert", "8"},
-    {"parallelism.pipeline", "4"},
-    {"collectives.all_reduce", "ring"},
-    {"collectives.all_gather", "ring"},
-    {"collectives.reduce_scatter", "ring"},
-    {"collectives.all_to_all", "hierarchical_all_to_all"},
-    {"data.storage", "object_store"},
-};
 
 std::string read(const std::vector<std::string>& settings) {
   std::vector<Override> overrides;
@@ -46,8 +31,8 @@ TEST_CASE("a value in place of a map is the map with that value, and opens for a
     if (row.word.empty()) continue;
     ++shorthands;
     CAPTURE(row.path);
-    const auto value = kValues.find(row.path);
-    REQUIRE(value != kValues.end());
+    const auto value = kShorthandValues.find(row.path);
+    REQUIRE(value != kShorthandValues.end());
     const std::string shorthand = row.path + "=" + value->second;
     const std::string whole = row.path + "={" + row.word + ": " + value->second + "}";
     const std::string key = row.path + "." + row.word + "=" + value->second;
@@ -57,7 +42,7 @@ TEST_CASE("a value in place of a map is the map with that value, and opens for a
     CHECK((read({shorthand}) == read({})) == is_default);
     CHECK(read({shorthand, key}) == read({shorthand}));
   }
-  CHECK(shorthands == static_cast<int>(kValues.size()));
+  CHECK(shorthands == static_cast<int>(kShorthandValues.size()));
 }
 
 TEST_CASE("names of parts are the maps that begin with them") {
