@@ -532,7 +532,7 @@ TEST_CASE("capacity: sizes, time and cost of a training, and the picture of them
   CHECK(Json::parse(cheapest.out).at("best_gpus") == 8);
   const std::pair<const char*, const char*> mistakes[] = {
       {"--gpus 12", "--gpus 12: 12 GPUs are no whole nodes of 8, but 8 and 16 are\n"},
-      {"--tokens many", "--tokens many: a number of tokens is wanted, as in 300e9 or 300B\n"},
+      {"--tokens many", "--tokens many: a number of tokens between 1 and 1e+18 is wanted, as in 300e9 or 300B\n"},
       {"--objective speed",
        "--objective speed: unknown, known: step_time, gpus, tokens_per_s, mfu, "
        "cost, memory\n"},
