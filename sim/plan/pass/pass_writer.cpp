@@ -68,7 +68,7 @@ void PassWriter::add(const Launch& launch, Cause cause) {
   if (is_new) known->second = timed(draft_, launch.name, launch.work, cause);
   kernels_.push_back(known->second);
   kernels_.back().cause = cause;
-  kernels_.back().host = host_.take();
+  kernels_.back().host += host_.take();
 }
 
 void PassWriter::add(const StartCollective& collective, Cause) {
@@ -123,7 +123,7 @@ void PassWriter::flush(Bucket& bucket) {
 
 void PassWriter::check(Bytes gradients) {
   for (std::vector<Kernel>& kernels : gradient_checks(draft_, gradients)) {
-    kernels.front().host = host_.take();
+    kernels.front().host += host_.take();
     for (Kernel& kernel : kernels) kernels_.push_back(kernel);
     close_chain();
     segment_.emplace_back(ReadPiece{});

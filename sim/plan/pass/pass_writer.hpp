@@ -31,7 +31,7 @@ class PassWriter {
   /// A kernel that only moves gradients or parameters.
   void move(const char* name, Bytes bytes, Cause cause = Cause::backward) {
     kernels_.push_back(timed(draft_, name, MemoryBound{bytes, MemoryRate::optimizer}, cause));
-    kernels_.back().host = host_.take();
+    kernels_.back().host += host_.take();
   }
 
   int start(Channel channel, CollectiveOp op, Bytes bytes, const GroupShape& group,
