@@ -25,8 +25,7 @@ constexpr std::int64_t kTries = 4;
 /// Choices that neighbours differ in. Judgement: two changes often belong together, as a larger
 /// micro-batch and more recompute do.
 constexpr int kNearest = 2;
-constexpr double kRoomy = 0.95;    // share of the memory: bounds may be so far below what is needed
-constexpr std::size_t kLooks = 8;  // closer bounds for each neighbour that is simulated
+constexpr std::size_t kLooks = 8;      // closer bounds for each neighbour that is simulated
 constexpr std::int64_t kEvery = 4096;  // strategies between two words to people who wait
 /// Sums of the same numbers in another order may differ by so much, of their size.
 constexpr double kRounding = 1e-9;
@@ -101,8 +100,8 @@ class Search {
     const auto visit = [&](const FrameVariants& frame) {
       counts().refused += frame.refused;
       counts().considered += frame.refused + static_cast<std::int64_t>(frame.variants.size());
-      roomy_.clear();
-      for (const Strategy& strategy : frame.variants) keep_variant(strategy);
+      for (const Strategy& strategy : frame.variants)
+        keep({bounds_.of(strategy), number_++, strategy});
       if (on_progress_ && number_ - said_ >= kEvery) {
         said_ = number_;
         say();
@@ -115,23 +114,6 @@ class Search {
       return !result_.is_whole;
     };
     walk(axes_, base_, visit, {.keep_refused = false, .stops = stops});
-  }
-
-  /// What repeats a set of modules is no faster than the same without recompute, where that has room
-  /// enough to fit: it does the same and more.
-  void keep_variant(const Strategy& strategy) {
-    const Bound bound = bounds_.of(strategy);
-    const bool is_plain = strategy.recompute == Recompute::none;
-    if (is_plain && bound.memory <= kRoomy * limits_.capacity) roomy_.push_back(strategy);
-    Strategy plain = strategy;
-    plain.recompute = Recompute::none;
-    plain.modules = ModuleSet::stated;
-    if (strategy.modules != ModuleSet::stated && std::ranges::find(roomy_, plain) != roomy_.end()) {
-      ++number_;
-      ++counts().pruned;
-      return;
-    }
-    keep({bound, number_++, strategy});
   }
 
   bool is_interrupted() const { return limits_.interrupted && limits_.interrupted(); }
@@ -327,8 +309,26 @@ class Search {
     std::ranges::stable_sort(result_.ranked, [](const TriedStrategy& a, const TriedStrategy& b) {
       return a.outcome.step < b.outcome.step;
     });
+    drop_dominated();
     say();
     return result_.end == SearchEnd::complete;
+  }
+
+  /// What repeats a set of modules is no faster than the same without recompute, once that is known to
+  /// fit: it does the same and more.
+  void drop_dominated() {
+    const auto is_dominated = [&](const Candidate& candidate) {
+      if (candidate.strategy.modules == ModuleSet::stated) return false;
+      Strategy plain = candidate.strategy;
+      plain.recompute = Recompute::none;
+      plain.modules = ModuleSet::stated;
+      return std::ranges::find(plain_, plain) != plain_.end();
+    };
+    const auto dropped = std::erase_if(candidates_, is_dominated);
+    plain_.clear();
+    if (dropped == 0) return;
+    counts().pruned += static_cast<std::int64_t>(dropped);
+    std::ranges::make_heap(candidates_, comes_after);
   }
 
   void note(const TriedStrategy& tried) {
@@ -348,6 +348,7 @@ class Search {
       if (tried.outcome.step < tried.bound.step * (1 - kRounding)) ++counts().below_bound;
       offs_[off_key_of(tried.strategy)].add(tried.outcome.step / tried.bound.step);
       result_.ranked.push_back(tried);
+      if (tried.strategy.recompute == Recompute::none) plain_.push_back(tried.strategy);
     }
   }
 
@@ -404,7 +405,7 @@ class Search {
   std::vector<Candidate> candidates_;
   std::vector<Seconds> open_;    ///< bounds of those that failed and might have an answer
   bool own_is_exact_ = false;    ///< a strategy can say all of it
-  std::vector<Strategy> roomy_;  ///< of the frame, without recompute, that fit
+  std::vector<Strategy> plain_;  ///< without recompute, simulated in the last batch, which fit
   Bounds bounds_;
   std::size_t batch_ = kFirstBatch;
   std::int64_t dropped_ = 0;

@@ -101,6 +101,9 @@ SearchBase search_base(Scenario scenario, StatedKeys stated) {
     keep(ModuleSet::every_second_matmul, {every_second_matmul});
   auto& [own, light, most, second] = base.modules;
   if (most == light) most.clear();
+  const Recomputation& recompute = base.scenario.training.recompute;
+  for (auto* set : {&light, &most, &second})
+    if (recompute.kind == Recompute::selective && recompute.modules == *set) set->clear();
   return base;
 }
 
