@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -120,10 +121,12 @@ void mark_foreign_words(std::vector<std::string>& words, const CLI::App& app) {
   std::for_each(begin, words.end(), [](std::string& word) { word.insert(0, 1, kMark); });
 }
 
-/// "a.b=1": what --set takes.
+/// "a.b=1": what --set takes; a file may be called so, too.
 bool is_setting(const std::string& word) {
   const std::size_t equals = word.find('=');
   if (equals == std::string::npos || equals == 0 || word.front() == '-') return false;
+  std::error_code ignored;
+  if (std::filesystem::exists(word, ignored)) return false;
   return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
   });
@@ -132,8 +135,11 @@ bool is_setting(const std::string& word) {
 /// `--set a=1 b=2` as `--set a=1 --set b=2`: an option that took all words after it would take the
 /// scenario's file, too.
 void repeat_set(std::vector<std::string>& words) {
-  for (std::size_t i = 3; i < words.size() && words[i - 1] != "--"; ++i) {
-    if (words[i - 2] == "--set" && is_setting(words[i]))
+  const auto follows_setting = [&](std::size_t i) {
+    return words[i - 1].starts_with("--set=") || (i > 1 && words[i - 2] == "--set");
+  };
+  for (std::size_t i = 2; i < words.size() && words[i - 1] != "--"; ++i) {
+    if (follows_setting(i) && is_setting(words[i]))
       words.insert(words.begin() + static_cast<std::ptrdiff_t>(i), "--set");
   }
 }

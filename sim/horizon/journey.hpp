@@ -47,6 +47,8 @@ struct TimeSpent {
   double checkpoints = 0;  ///< blocking and slowdown of the checkpoints that survive
   double lost = 0;         ///< work that a failure undid, with the checkpoints in it
   double detection = 0, restart = 0, reload = 0;
+  /// No kernel runs meanwhile.
+  double idle() const { return detection + restart + reload; }
   double total() const { return useful + checkpoints + lost + detection + restart + reload; }
   TimeSpent over(double time) const {
     return {useful / time,    checkpoints / time, lost / time,

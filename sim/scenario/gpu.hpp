@@ -62,7 +62,8 @@ struct ConvolutionProfile {
   double input_gradient = 1;
   double weight_gradient = 1;
   double winograd = 0;  ///< all three for 3x3 filters of stride 1; 0: not used
-  double untuned = 1;   ///< time of the kernel that cuDNN takes untried, over that of the best
+  /// all three, time of the kernel that cuDNN takes untried over that of the best; 0: not known
+  double untuned = 0;
   bool operator==(const ConvolutionProfile&) const = default;
 };
 

@@ -9,6 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/search/usual_strategies.hpp"
+
 namespace stepsim {
 namespace {
 
@@ -25,6 +27,7 @@ constexpr std::int64_t kTries = 4;
 /// Choices that neighbours differ in. Judgement: two changes often belong together, as a larger
 /// micro-batch and more recompute do.
 constexpr int kNearest = 2;
+constexpr std::size_t kUsual = 8;      // usual strategies that are simulated first
 constexpr std::size_t kLooks = 8;      // closer bounds for each neighbour that is simulated
 constexpr std::int64_t kEvery = 4096;  // strategies between two words to people who wait
 /// Sums of the same numbers in another order may differ by so much, of their size.
@@ -84,6 +87,7 @@ class Search {
   }
 
   SearchOutcome run() {
+    start_with_usual();
     bound_all();
     std::ranges::make_heap(candidates_, comes_after);
     while (wants_more()) {
@@ -96,6 +100,17 @@ class Search {
   }
 
  private:
+  /// Whatever ends the search early, there is an answer; and it prunes the rest.
+  void start_with_usual() {
+    const auto most = std::min(kUsual, static_cast<std::size_t>(limits_.simulations) / 4);
+    auto batch =
+        usual_strategies(axes_, base_, bounds_, limits_.capacity, most, [&] { return is_over(); });
+    if (own_is_exact_)
+      std::erase_if(batch, [&](const auto& one) { return one.strategy == limits_.own->strategy; });
+    for (const TriedStrategy& one : batch) usual_.push_back(one.strategy);
+    if (!batch.empty()) simulate_all(batch);
+  }
+
   void bound_all() {
     const auto visit = [&](const FrameVariants& frame) {
       counts().refused += frame.refused;
@@ -119,6 +134,7 @@ class Search {
   bool is_interrupted() const { return limits_.interrupted && limits_.interrupted(); }
 
   void keep(const Candidate& candidate) {
+    if (std::ranges::find(usual_, candidate.strategy) != usual_.end()) return;
     if (candidate.bound.memory > limits_.capacity) {
       ++counts().too_large;
       return keep_smallest({candidate.strategy, candidate.bound, {}});
@@ -294,6 +310,10 @@ class Search {
     std::vector<TriedStrategy> batch = next_batch();
     if (batch.empty()) return true;  // closer bounds have ruled out what was left
     batch_ = std::min(2 * batch_, kLargestBatch);
+    return simulate_all(batch);
+  }
+
+  bool simulate_all(std::vector<TriedStrategy>& batch) {
     const auto outcomes = simulate_(batch);
     for (std::size_t i = 0; i < batch.size(); ++i) {
       if (!outcomes[i]) {
@@ -405,6 +425,7 @@ class Search {
   std::vector<Candidate> candidates_;
   std::vector<Seconds> open_;    ///< bounds of those that failed and might have an answer
   bool own_is_exact_ = false;    ///< a strategy can say all of it
+  std::vector<Strategy> usual_;  ///< were simulated before the others were bounded
   std::vector<Strategy> plain_;  ///< without recompute, simulated in the last batch, which fit
   Bounds bounds_;
   std::size_t batch_ = kFirstBatch;

@@ -107,8 +107,12 @@ class Restriction {
   std::vector<std::string> words_;
 };
 
-const std::vector<std::string> kRecomputeWords{
-    "none", "selective", "full", "layers", "layernorm", "mlp", "every_second_matmul"};
+std::vector<std::string> recompute_words() {
+  std::vector<std::string> words{"none", "full", "layers"};
+  for (std::size_t set = 0; set < kModuleSets; ++set)
+    words.emplace_back(name_of(static_cast<ModuleSet>(set)));
+  return words;
+}
 
 /// How `--only` reads the values of what is no degree.
 struct RestrictedAxis {
@@ -128,7 +132,7 @@ void schedules(const Restriction& words, Axes& axes) {
   words.words(axes.schedule, Registry<Schedule>::names());
 }
 void recomputes(const Restriction& words, Axes& axes) {
-  words.words(axes.recompute, kRecomputeWords);
+  words.words(axes.recompute, recompute_words());
 }
 void shardings(const Restriction& words, Axes& axes) { words.shardings(axes.sharding); }
 void sizes(const Restriction& words, Axes& axes) { words.sizes(axes.bucket); }

@@ -211,7 +211,10 @@ void set_strategy(Scenario& scenario, const Strategy& strategy, const SearchBase
   scenario.cluster.nodes = strategy.gpus / scenario.cluster.gpus_per_node;
   p.tensor = strategy.tensor;
   p.sequence = strategy.sequence;
-  p.dtensor = base.scenario.parallelism.dtensor && strategy.tensor > 1;
+  const bool dtensor =
+      base.scenario.parallelism.dtensor ||
+      (!base.stated.dtensor && default_dtensor(base.scenario.framework, strategy.tensor));
+  p.dtensor = dtensor && strategy.tensor > 1;
   p.gather_each = base.scenario.parallelism.gather_each && p.dtensor && p.sequence;
   p.context.degree = strategy.context;
   p.expert.degree = strategy.expert;

@@ -17,7 +17,7 @@ namespace stepsim {
 struct StatedKeys {
   bool overlap_p2p = false, batch_p2p_sync = false, no_sync = false, overlap = false,
        bucket = false, first_bucket = false;
-  bool degree = false, shard_degree = false, broadcast_buffers = false;
+  bool degree = false, shard_degree = false, broadcast_buffers = false, dtensor = false;
   bool steps = false, warmup = false;
 };
 

@@ -4,16 +4,15 @@
 #include <fmt/format.h>
 
 #include "sim/command/answer/replicas.hpp"
+#include "sim/command/answer/second_step.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/hash.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
-#include "sim/plan/steps_alike.hpp"
 #include "sim/process/forked.hpp"
 #include "sim/report/measure/measure.hpp"
 #include "sim/sweep/point_columns.hpp"
 #include "sim/text/humanise.hpp"
-#include "sim/timeline/repeating.hpp"
 
 namespace stepsim {
 namespace {
@@ -38,18 +37,6 @@ Metrics whole(const Scenario& scenario, const OpGraph& graph, PlanCache& cache) 
   return measure(scenario, graph, simulate(plan));
 }
 
-/// A second step that leaves what the first has left stands for all after it.
-std::optional<Metrics> of_second_step(const Scenario& scenario, const OpGraph& graph,
-                                      PlanCache& cache) {
-  const bool is_shorter = scenario.run.warmup + scenario.run.steps > 2;
-  if (!is_shorter || scenario.run.warmup == 0 || !steps_are_alike(scenario)) return std::nullopt;
-  Scenario two_steps = scenario;
-  two_steps.run.warmup = two_steps.run.steps = 1;
-  const Simulation simulation = simulate(make_plan(two_steps, graph, {.cache = &cache}));
-  if (!last_step_repeats(simulation.timeline)) return std::nullopt;
-  return measure(two_steps, graph, simulation);
-}
-
 Outcome outcome_of(const Metrics& m) {
   const bool fits = m.memory.stages.empty() || m.memory.fits();
   PointNumbers numbers{.step = m.step_time,
@@ -72,9 +59,9 @@ Outcome outcome_of(const Metrics& m) {
 
 Outcome simulated_point(const Scenario& scenario, PlanCache& cache) {
   const OpGraph graph = build(scenario);
-  auto metrics = of_second_step(scenario, graph, cache);
-  if (!metrics) metrics = whole(scenario, graph, cache);
-  return outcome_of(*metrics);
+  if (const auto second = second_step(scenario, graph, cache))
+    return outcome_of(measure(second->scenario, graph, second->simulation));
+  return outcome_of(whole(scenario, graph, cache));
 }
 
 std::string line_of(const Outcome& outcome) {

@@ -72,15 +72,17 @@ std::string formatted(const SearchOptions& options, const ClustersReport& report
 }
 
 ExitCode code_of(const ClustersReport& report) {
-  bool has_any = false, is_complete = true;
+  bool any_in_time = false, is_complete = true;
   for (const ClusterSearch& one : report.clusters) {
     if (!one.search) continue;
     if (one.search->outcome.counts.has_defect()) return ExitCode::internal;
     is_complete = is_complete && !one.search->interrupted && one.search->no_run.empty();
-    has_any = has_any || !one.search->listed.empty();
+    const SearchReport& search = *one.search;
+    const bool is_late = search.deadline && search.run && search.run->wall > *search.deadline;
+    any_in_time = any_in_time || (!search.listed.empty() && !is_late);
   }
   if (!is_complete) return ExitCode::incomplete;
-  return has_any ? ExitCode::ok : ExitCode::expectation_failed;
+  return any_in_time ? ExitCode::ok : ExitCode::expectation_failed;
 }
 
 }  // namespace
@@ -88,6 +90,13 @@ ExitCode code_of(const ClustersReport& report) {
 ExitCode search_clusters(const SearchOptions& options, std::ostream& out, std::ostream& notes) {
   if (!options.svg.empty() || !options.output.empty() || !options.objective.empty())
     throw UserError("--clusters: it goes with neither --svg, --output nor --objective");
+  for (const std::string& setting : options.scenario.overrides) {
+    if (setting.starts_with("cluster"))
+      throw UserError(
+          fmt::format("--set {}: --clusters takes each cluster as it is; --gpus says how "
+                      "many GPUs",
+                      setting));
+  }
   const std::vector<Wanted> wanted = wanted_of(options.clusters);
   const Library library = library_for(options.scenario.path);
   const Scenario scenario = load(options.scenario, library);

@@ -75,14 +75,10 @@ std::optional<std::int64_t> steps_of(const SearchOptions& options, const Scenari
     return has ? std::optional(s.run.horizon->steps) : std::nullopt;
   }
   const std::optional<double> tokens = token_count(options.tokens);
-  if (!tokens || !(*tokens > 0))
-    throw UserError(
-        fmt::format("--tokens {}: a number of tokens between 1 and {:g} is wanted, as in "
-                    "300e9 or 300B",
-                    options.tokens, kMostTokens));
-  if (*tokens > kMostTokens)
-    throw UserError(
-        fmt::format("--tokens {}: not between 1 and {:g}", options.tokens, kMostTokens));
+  if (!tokens || !(*tokens >= 1) || *tokens > kMostTokens)
+    throw UserError(fmt::format(
+        "--tokens {}: a number of tokens between 1 and {:g} is wanted, as in 300e9 or 300B",
+        options.tokens, kMostTokens));
   if (s.tokens_per_step() == 0)
     throw UserError(fmt::format("--tokens {}: '{}' has none; state run.horizon in steps",
                                 options.tokens, s.model.name));

@@ -2,7 +2,6 @@
 #include "sim/command/search/search_runs.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <thread>
 #include <utility>
 
@@ -11,10 +10,10 @@
 #include "sim/cluster/kernel_time.hpp"
 #include "sim/command/answer/counterfactuals.hpp"
 #include "sim/command/answer/long_run.hpp"
+#include "sim/command/answer/second_step.hpp"
 #include "sim/core/duration.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/plan/load.hpp"
-#include "sim/plan/steps_alike.hpp"
 #include "sim/report/measure/measure.hpp"
 #include "sim/scenario/describe/lacking.hpp"
 #include "sim/scenario/names.hpp"
@@ -30,19 +29,10 @@ ScenarioArgument with(ScenarioArgument argument, const std::vector<std::string>&
   return argument;
 }
 
-/// The mean step; where the first two take as long and all do the same, that of two.
-Seconds step_of(const Scenario& scenario, const OpGraph& graph, PlanCache& cache) {
-  constexpr double kExact = 1e-9;  // share of a step: what is left of rounding
-  const bool is_shorter = scenario.run.warmup + scenario.run.steps > 2 && scenario.run.warmup > 0;
-  if (is_shorter && steps_are_alike(scenario) && !scenario.parallelism.data.rebuild_buckets) {
-    Scenario two_steps = scenario;
-    two_steps.run.warmup = two_steps.run.steps = 1;
-    const Plan plan = make_plan(two_steps, graph, {.cache = &cache});
-    const Timeline timeline = simulate(plan, {.spans = false}).timeline;
-    const double first = timeline.step_ends[0], second = timeline.step_ends[1] - first;
-    if (std::abs(second - first) <= kExact * second) return Seconds{second};
-  }
-  return stepsim::step_of(make_plan(scenario, graph, {.cache = &cache}));
+Seconds mean_step_of(const Scenario& scenario, const OpGraph& graph, PlanCache& cache) {
+  if (const auto second = second_step(scenario, graph, cache))
+    return mean_step(second->simulation.timeline);
+  return step_of(make_plan(scenario, graph, {.cache = &cache}));
 }
 
 /// Seconds of a step, bytes and MFU; the step is 0 where it does not fit, or leaves no margin where
@@ -53,7 +43,7 @@ std::string simulated(const Scenario& scenario, PlanCache& cache, bool with_marg
                       scenario.parallelism.pipeline.chunks, scenario.run.memory_margin};
   const double peak = memory.worst().total().bytes();
   if (with_margin ? !memory.leaves_margin() : !memory.fits()) return text_of({0, peak, 0});
-  const Seconds step = step_of(scenario, graph, cache);
+  const Seconds step = mean_step_of(scenario, graph, cache);
   const FlopsPerSecond rate = peak_rate(scenario.cluster.gpu, scenario.training.precision);
   const double possible = rate.flops_per_second() * scenario.cluster.gpus() * step.seconds();
   return text_of({step.seconds(), peak, graph.model_flops.flops() / possible});
@@ -89,8 +79,8 @@ CauseSeconds breakdown_of(const Scenario& scenario) {
   return measure(scenario, graph, simulate(make_plan(scenario, graph))).breakdown;
 }
 
-/// The mean GPU's seconds by cause in a step, and with `fails` wall time and goodput of the run that
-/// the scenario's horizon asks for.
+/// The mean GPU's seconds by cause in a step, and with `fails` wall time, goodput and the idle share
+/// of the run that the scenario's horizon asks for.
 std::string training_of(const Scenario& scenario, bool fails) {
   const OpGraph graph = build(scenario);
   PlanCache cache;
@@ -102,7 +92,7 @@ std::string training_of(const Scenario& scenario, bool fails) {
   metrics.checkpoint = checkpoint_cost(scenario, graph, options);
   const LongRun run =
       simulate_long_run(metrics, scenario, graph, simulation.timeline, options, true);
-  numbers.insert(numbers.end(), {run.wall.seconds(), run.shares.useful});
+  numbers.insert(numbers.end(), {run.wall.seconds(), run.shares.useful, run.shares.idle()});
   return text_of(numbers);
 }
 
@@ -121,6 +111,7 @@ SearchBase search_base(const ScenarioArgument& argument, const Library& library)
                       .degree = stated("parallelism.data.degree"),
                       .shard_degree = stated("parallelism.data.shard_degree"),
                       .broadcast_buffers = stated("parallelism.data.broadcast_buffers"),
+                      .dtensor = stated("parallelism.dtensor"),
                       .steps = stated("run.steps"),
                       .warmup = stated("run.warmup")});
 }
@@ -229,19 +220,23 @@ std::optional<TrainedRun> SearchRuns::trained(const TriedStrategy& best, std::in
                  .goodput = {},
                  .energy = {}};
   const bool fails = s.checkpoint || s.reliability;
+  const bool has_power = s.cluster.gpu.power_limit.value > 0;
+  if (!fails && !has_power) return run;
   const Scenario scenario =
       load(argument_of(best), {fmt::format("run.horizon={} steps", steps)}, library_);
   const auto answer = run_forked(1, 1, [&](int) { return training_of(scenario, fails); }).front();
-  if (!answer) return std::nullopt;
+  // Without failures the days are known all the same.
+  if (!answer) return fails ? std::nullopt : std::optional(run);
   const std::vector<double> numbers = numbers_of(*answer);
   CauseSeconds mean{};
-  if (numbers.size() != mean.size() + (fails ? 2 : 0))
+  if (numbers.size() != mean.size() + (fails ? 3 : 0))
     throw InternalError("numbers of a training are missing: " + *answer);
   std::copy_n(numbers.begin(), mean.size(), mean.begin());
   run.energy = energy_of(scenario, mean);
   if (!fails) return run;
   run.wall = Seconds{numbers[mean.size()]};
   run.goodput = numbers[mean.size() + 1];
+  run.idle = numbers[mean.size() + 2];
   return run;
 }
 

@@ -25,10 +25,11 @@ struct RunEnergy {
   Energy stated;      ///< what the scenario states; the rest is assumed
   Watts least, most;  ///< bounds of the facility's power: those of all assumed constants together
 
+  /// Board and host, with cooling.
   Watts facility() const { return {(board.value + host.value) * pue}; }
-  /// Of all GPUs, in that time.
-  double kwh(Seconds time) const;
-  double kg_of_co2e(Seconds time) const { return kwh(time) * carbon.grams_per_kwh / 1e3; }
+  /// Of all GPUs, in that time; for a share of it no kernel runs, as while a run is restarted.
+  double kwh(Seconds time, double idle = 0) const;
+  double kg_of_co2e(double kwh) const { return kwh * carbon.grams_per_kwh / 1e3; }
 };
 
 /// The powers of a run whose mean GPU spends a step as `mean` says, in seconds; absent where the
@@ -39,8 +40,8 @@ std::optional<RunEnergy> energy_of(const Scenario& scenario, const CauseSeconds&
 std::string energy_text(double kwh);
 /// "589 kg", "228 t".
 std::string carbon_text(double kg);
-/// What of the energy was assumed: "host 294 W a GPU, PUE 1.2 and 445 g of CO2e a kWh (energy)";
-/// empty where all is stated.
+/// What of the energy was assumed: "host 294 W a GPU, PUE 1.2, 445 g of CO2e a kWh assumed
+/// (energy)"; empty where all is stated.
 std::string assumed_energy_text(const RunEnergy& energy);
 
 }  // namespace stepsim

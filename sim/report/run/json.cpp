@@ -99,7 +99,7 @@ Json energy_of(const Metrics& m) {
           {"least_facility_w_per_gpu", number(e.least.value)},
           {"most_facility_w_per_gpu", number(e.most.value)},
           {"per_step_kwh", number(e.kwh(m.step_time))},
-          {"per_step_kg_co2e", number(e.kg_of_co2e(m.step_time))}};
+          {"per_step_kg_co2e", number(e.kg_of_co2e(e.kwh(m.step_time)))}};
 }
 
 Json outside_range_of(const Metrics& m) {
@@ -207,7 +207,7 @@ Json long_run_of(const Metrics& m) {
             {"step_max_s", number(run.most)},
             {"best", best_of(run.best)}};
   json["cost_dollars"] = m.cost ? number(m.cost->per_hour * run.wall.seconds() / 3600) : Json();
-  json["energy_kwh"] = m.energy ? number(m.energy->kwh(run.wall)) : Json();
+  json["energy_kwh"] = m.energy ? number(m.energy->kwh(run.wall, run.shares.idle())) : Json();
   return json;
 }
 

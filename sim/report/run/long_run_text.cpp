@@ -118,9 +118,11 @@ std::vector<std::string> long_run_text(const Metrics& m) {
   std::vector<std::string> parts{horizon_text(m), parts_text(run), failures_text(run)};
   if (run.best) parts.push_back(best_text(m));
   if (m.cost) parts.push_back(cost_text(m));
-  if (m.energy)
-    parts.push_back(fmt::format("{} and {} of CO2e in all", energy_text(m.energy->kwh(run.wall)),
-                                carbon_text(m.energy->kg_of_co2e(run.wall))));
+  if (m.energy) {
+    const double kwh = m.energy->kwh(run.wall, run.shares.idle());
+    parts.push_back(fmt::format("{} and {} of CO2e in all", energy_text(kwh),
+                                carbon_text(m.energy->kg_of_co2e(kwh))));
+  }
   return parts;
 }
 

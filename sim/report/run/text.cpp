@@ -240,7 +240,7 @@ class RunPage : Page {
                           energy_text(e.kwh(m_.step_time)), energy_text(e.kwh(day)),
                           energy_text(e.kwh(day * (e.least.value / e.facility().value))),
                           energy_text(e.kwh(day * (e.most.value / e.facility().value))),
-                          carbon_text(e.kg_of_co2e(day)), e.board.value, e.limit.value,
+                          carbon_text(e.kg_of_co2e(e.kwh(day))), e.board.value, e.limit.value,
                           e.facility().value, assumed.empty() ? "" : "; ", assumed));
     line();
   }

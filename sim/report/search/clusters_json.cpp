@@ -17,6 +17,12 @@ std::string digits_or_none(const std::optional<double>& value) {
   return value ? digits(*value) : "";
 }
 
+/// Why there is no strategy.
+std::string reason_of(const ClusterSearch& one) {
+  if (!one.reason.empty()) return one.reason;
+  return one.search && one.search->interrupted ? "interrupted" : "nothing fits";
+}
+
 }  // namespace
 
 std::string clusters_json(const ClustersReport& r) {
@@ -31,8 +37,9 @@ std::string clusters_json(const ClustersReport& r) {
                   {"gpus_of_node", one.gpus_of_node},
                   {"gpu_hours", number_or_null(one.gpu_hours())},
                   {"dollars", number_or_null(one.dollars())},
-                  {"energy_kwh", number_or_null(one.kwh())}};
-    entry["reason"] = one.reason.empty() ? Json(nullptr) : Json(one.reason);
+                  {"energy_kwh", number_or_null(one.kwh())},
+                  {"kg_co2e", number_or_null(one.kg_of_co2e())}};
+    entry["reason"] = one.best() != nullptr ? Json(nullptr) : Json(reason_of(one));
     entry["search"] = one.search ? search_value(*one.search) : Json(nullptr);
     json["clusters"].push_back(entry);
   }
@@ -42,20 +49,20 @@ std::string clusters_json(const ClustersReport& r) {
 std::string clusters_csv(const ClustersReport& r) {
   std::string text =
       "cluster,gpu,gpus,gpus_of_node,step_time_s,mfu,peak_bytes,training_s,gpu_hours,dollars,"
-      "energy_kwh,strategy,command,reason\n";
+      "energy_kwh,kg_co2e,strategy,command,reason\n";
   for (const ClusterSearch& one : r.clusters) {
     text += fmt::format("{},{},{},{},", csv_cell(one.cluster), csv_cell(one.gpu), r.gpus,
                         one.gpus_of_node);
     if (const TriedStrategy* best = one.best()) {
-      text += fmt::format("{},{},{},{},{},{},{},{},{},\n", digits(best->outcome.step.seconds()),
+      text += fmt::format("{},{},{},{},{},{},{},{},{},{},\n", digits(best->outcome.step.seconds()),
                           digits(best->outcome.mfu), digits(best->outcome.peak.bytes()),
                           one.search->run ? digits(one.search->run->wall.seconds()) : "",
                           digits_or_none(one.gpu_hours()), digits_or_none(one.dollars()),
-                          digits_or_none(one.kwh()), csv_cell(strategy_text(best->strategy)),
+                          digits_or_none(one.kwh()), digits_or_none(one.kg_of_co2e()),
+                          csv_cell(strategy_text(best->strategy)),
                           csv_cell(one.search->commands.front()));
     } else {
-      text +=
-          fmt::format(",,,,,,,,,{}\n", csv_cell(one.reason.empty() ? "nothing fits" : one.reason));
+      text += fmt::format(",,,,,,,,,,{}\n", csv_cell(reason_of(one)));
     }
   }
   return text;

@@ -26,6 +26,7 @@ struct ClusterSearch {
   std::optional<double> dollars() const;
   /// The energy of the training; absent where the GPU's power is not known.
   std::optional<double> kwh() const;
+  std::optional<double> kg_of_co2e() const;
 };
 
 struct ClustersReport {

@@ -64,10 +64,10 @@ class ClustersPage : Page {
               in_column(grouped(std::llround(*one.gpu_hours())), kHours);
     if (has_price_)
       text += in_column(one.dollars() ? stepsim::dollars(*one.dollars()) : "-", kCost);
-    if (one.kwh())
-      text += in_column(energy_text(*one.kwh()), kEnergy) +
-              in_column(carbon_text(one.search->run->energy->kg_of_co2e(one.search->run->wall)),
-                        kEnergy);
+    if (has_energy_) {
+      text += in_column(one.kwh() ? energy_text(*one.kwh()) : "-", kEnergy) +
+              in_column(one.kwh() ? carbon_text(*one.kg_of_co2e()) : "-", kEnergy);
+    }
     line(text);
     for (const std::string& part : wrap(strategy_text(best->strategy), screen_.width - 2))
       line("  " + dim(part));
@@ -93,6 +93,7 @@ class ClustersPage : Page {
                                : one.cluster);
       if (!one.search->no_run.empty()) paragraph("Training", one.search->no_run);
     }
+    deadlines();
     for (const ClusterSearch& one : r_.clusters) {
       if (one.best() == nullptr) continue;
       labelled("Run", shell_lines(one.search->commands.front(), screen_.width - kLabel));
@@ -108,6 +109,23 @@ class ClustersPage : Page {
                 fmt::format("faster ones may be left for {}", fmt::join(unproven, ", ")));
   }
 
+  void deadlines() {
+    for (const ClusterSearch& one : r_.clusters) {
+      if (one.best() == nullptr || !one.search->run || !one.search->deadline) continue;
+      paragraph("Deadline",
+                one.cluster + ": " + in_time_text(one.search->run->wall, *one.search->deadline));
+    }
+  }
+
+  /// What of the energies was assumed; hosts are in proportion to boards.
+  void assumed() {
+    for (const ClusterSearch& one : r_.clusters) {
+      if (!one.kwh()) continue;
+      const std::string text = assumed_energy_text(*one.search->run->energy);
+      if (!text.empty()) paragraph("Energy", one.cluster + ": " + text);
+    }
+  }
+
   /// Which is fastest and which costs least, where several can.
   void cheapest() {
     const ClusterSearch *fastest = nullptr, *least = nullptr;
@@ -118,7 +136,11 @@ class ClustersPage : Page {
       if (one.dollars() && (least == nullptr || *one.dollars() < *least->dollars())) least = &one;
     }
     paragraph("Fastest", fastest->cluster);
-    if (least != nullptr) paragraph("Cheapest", least->cluster);
+    if (least != nullptr)
+      paragraph("Cheapest", least->cluster +
+                                "; a few per cent are within the error of predictions, which "
+                                "stepsim run states for each");
+    assumed();
     line();
   }
 
@@ -142,7 +164,13 @@ std::optional<double> ClusterSearch::dollars() const {
 
 std::optional<double> ClusterSearch::kwh() const {
   if (best() == nullptr || !search->run || !search->run->energy) return std::nullopt;
-  return search->run->energy->kwh(search->run->wall);
+  return search->run->kwh();
+}
+
+std::optional<double> ClusterSearch::kg_of_co2e() const {
+  const auto energy = kwh();
+  if (!energy) return std::nullopt;
+  return search->run->energy->kg_of_co2e(*energy);
 }
 
 std::string clusters_text(const ClustersReport& report, const Screen& screen) {

@@ -81,8 +81,8 @@ Json search_value(const SearchReport& r) {
   json["in_time"] = r.deadline && r.run ? Json(r.run->wall <= *r.deadline) : Json(nullptr);
   json["goodput"] = r.run && r.run->goodput ? number(*r.run->goodput) : Json(nullptr);
   const bool has_energy = r.run && r.run->energy;
-  json["energy_kwh"] = has_energy ? number(r.run->energy->kwh(r.run->wall)) : Json(nullptr);
-  json["kg_co2e"] = has_energy ? number(r.run->energy->kg_of_co2e(r.run->wall)) : Json(nullptr);
+  json["energy_kwh"] = has_energy ? number(r.run->kwh()) : Json(nullptr);
+  json["kg_co2e"] = has_energy ? number(r.run->energy->kg_of_co2e(r.run->kwh())) : Json(nullptr);
   json["frameworks"] = Json::array();
   for (const FrameworkFit& one : r.frameworks)
     json["frameworks"].push_back({{"name", one.name}, {"lacks", one.lacks}});

@@ -25,6 +25,8 @@ struct TrainedRun {
   Seconds wall;       ///< with checkpoints and failures, where the scenario has checkpoints
   std::optional<double> goodput;    ///< set where the scenario has checkpoints
   std::optional<RunEnergy> energy;  ///< set where the GPU's power is known
+  double idle = 0;                  ///< share of the wall time in which no kernel runs
+  double kwh() const { return energy->kwh(wall, idle); }
 };
 
 /// A framework, and the choices of the best strategy that it does not have.

@@ -157,7 +157,9 @@ class SearchPage : Page {
                 closest_text(r_.outcome, r_.capacity) +
                     (r_.is_restricted ? ". Other values of --only, more GPUs" : ". More GPUs") +
                     " (--gpus), an optimizer on the host (--set "
-                    "parallelism.data.offload_optimizer=true) or GPUs with more memory would help");
+                    "parallelism.data.offload_optimizer=true training.optimizer_kernels=fused), "
+                    "adapters alone (--set training.lora.rank=16) or GPUs with more memory would "
+                    "help");
     } else {
       paragraph("Nothing found", nothing_text());
     }
@@ -355,12 +357,15 @@ std::string trained_text(const TrainedRun& run, int gpus, std::optional<double> 
   if (dollars_per_hour) text += ", " + dollars(hours * *dollars_per_hour);
   if (run.energy) {
     const RunEnergy& e = *run.energy;
-    text += fmt::format(", {} ({} to {}), {} of CO2e", energy_text(e.kwh(run.wall)),
-                        energy_text(e.kwh(run.wall * (e.least.value / e.facility().value))),
-                        energy_text(e.kwh(run.wall * (e.most.value / e.facility().value))),
-                        carbon_text(e.kg_of_co2e(run.wall)));
+    const auto bound = [&](Watts watts) {
+      return energy_text(run.kwh() * watts.value / e.facility().value);
+    };
+    text += fmt::format(", {} ({} to {}), {} of CO2e", energy_text(run.kwh()), bound(e.least),
+                        bound(e.most), carbon_text(e.kg_of_co2e(run.kwh())));
   }
-  return run.goodput ? text + fmt::format(", goodput {}", percent(*run.goodput)) : text;
+  if (run.goodput) text += fmt::format(", goodput {}", percent(*run.goodput));
+  const std::string assumed = run.energy ? assumed_energy_text(*run.energy) : "";
+  return assumed.empty() ? text : text + "; " + assumed;
 }
 
 std::string in_time_text(Seconds wall, Seconds deadline) {

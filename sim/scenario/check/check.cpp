@@ -56,6 +56,13 @@ void check_node_size(const Cluster& c, const KeyReports& keys) {
               "{} joins up to {} GPUs of a node, not {}", c.intra_node.name, most, c.gpus_per_node);
 }
 
+void check_energy(const Scenario& s, const KeyReports& keys) {
+  if (!s.energy.is_stated() || s.cluster.gpu.power_limit.value > 0 || !keys.sound({"cluster"}))
+    return;
+  keys.report({"energy", "state cluster.gpu.power_limit, or leave it out"},
+              "nothing says what a board of {} draws: its power_limit is 0", s.cluster.gpu.name);
+}
+
 void check_cluster(const Cluster& c, const KeyReports& keys) {
   if (!keys.sound({"cluster"})) return;
   if (c.nodes > 1 && !c.inter_node) {
@@ -133,6 +140,7 @@ void check_scenario(const Scenario& s, const KnownNames& known, Reading& reading
   check_optimizer(s, known, keys);
   check_model(s.model, keys);
   check_cluster(s.cluster, keys);
+  check_energy(s, keys);
   check_topology(s.cluster, known, keys);
   check_link_names(s, known, keys);
   check_split(s, keys);

@@ -68,12 +68,29 @@ void check_gradient_reads(const Scenario& s, const KeyReports& keys) {
               "the host reads norms within a pass, but mode is graph, where a pass is one launch");
 }
 
+void check_convolutions(const Scenario& s, const KeyReports& keys) {
+  const char* key = "training.convolution_autotuning";
+  if (s.training.convolution_autotuning ||
+      !keys.sound({key, "model", "cluster", "training.precision"}))
+    return;
+  if (!std::holds_alternative<ResNet>(s.model.shape))
+    return keys.report({key, "leave it out"}, "'{}' has no convolutions", s.model.name);
+  const auto gemm =
+      std::ranges::find(s.cluster.gpu.gemm, s.training.precision, &GemmProfile::precision);
+  if (gemm == s.cluster.gpu.gemm.end() || gemm->convolution.untuned > 0) return;
+  keys.report({key, "leave it out"},
+              "what kernels that nobody tried take on {} in {} is not known: its profile has no "
+              "convolution.untuned",
+              s.cluster.gpu.name, name_of(s.training.precision));
+}
+
 }  // namespace
 
 void check_kernels(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
   check_layers(s, keys);
   check_gather_each(s, keys);
   check_bias_dropout(s, known, keys);
+  check_convolutions(s, keys);
 }
 
 void check_gradients(const Scenario& s, const KeyReports& keys) {

@@ -34,8 +34,10 @@ void describe(Io& io, ConvolutionProfile& c) {
               "as forward, for gradients of weights");
   io.constant("winograd", c.winograd, non_negative,
               "instead of these for 3x3 filters of stride 1; 0: Winograd's algorithm is not used");
-  io.constant("untuned", c.untuned, positive,
-              "time with the kernel that cuDNN takes untried, over that with the best of all");
+  io.constant(
+      "untuned", c.untuned, non_negative,
+      "time with the kernel that cuDNN takes untried, over that with the best of all; 0: not "
+      "known");
 }
 
 template <class Io>

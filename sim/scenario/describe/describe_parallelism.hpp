@@ -186,6 +186,7 @@ void describe(Io& io, Parallelism& p) {
            "sequence-parallel regions between the tensor-parallel ones");
   io.field("overlap_tensor", p.overlap_tensor, any,
            "hide backward collectives under weight-gradient GEMMs");
+  io.fallback(p.dtensor, default_dtensor(io.framework(), p.tensor), "false, or the framework's");
   io.field("dtensor", p.dtensor, any,
            "sequence-parallel tensors are [batch, tokens, hidden], as PyTorch's DTensor has them: "
            "copied behind each gather and before each scatter, kept as they were gathered, and "

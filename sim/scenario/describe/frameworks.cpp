@@ -60,6 +60,8 @@ constexpr const char* kAccumulateGrad =
     "pytorch/pytorch: torch/csrc/autograd/functions/accumulate_grad.h";
 constexpr const char* kCompile = "pytorch/pytorch: torch/__init__.py";
 constexpr const char* kOptimizer = "pytorch/pytorch: torch/optim/optimizer.py";
+constexpr const char* kTensorParallel =
+    "pytorch/pytorch: torch/distributed/tensor/parallel/style.py";
 constexpr const char* kReducerCode = "pytorch/pytorch: torch/csrc/distributed/c10d/reducer.cpp";
 constexpr const char* kReducer = "pytorch/pytorch: torch/csrc/distributed/c10d/reducer.hpp";
 constexpr const char* kFsdp1Runtime = "pytorch/pytorch: torch/distributed/fsdp/_runtime_utils.py";
@@ -131,6 +133,9 @@ void add_fsdp(std::vector<FrameworkPreset>& presets, Framework framework, const 
             : "pytorch/pytorch: torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py");
   add("reshard_after_forward", "layers", "the root keeps its parameters for backward",
       first ? runtime : api);
+  if (!first)
+    presets.push_back({framework, "parallelism.dtensor", "true", "parallelism.tensor=2",
+                       "ColwiseParallel, RowwiseParallel", kTensorParallel});
   add_pytorch(presets, framework);
 }
 
@@ -244,6 +249,10 @@ Precision default_gradients(std::optional<Framework> framework, Precision precis
 
 bool default_batch_p2p_sync(std::optional<Framework> framework, bool overlap_p2p) {
   return framework == Framework::megatron && !overlap_p2p;
+}
+
+bool default_dtensor(std::optional<Framework> framework, int tensor) {
+  return framework == Framework::pytorch_fsdp2 && tensor > 1;
 }
 
 bool default_overlap(std::optional<Framework> framework, const Sharding& sharding) {

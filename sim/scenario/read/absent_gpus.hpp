@@ -3,12 +3,13 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stepsim {
 
-/// "{base: l40s, memory: 24 GB, ...}": the profile of the nearest GPU with the datasheet's numbers
-/// of this one, or a name; empty where the GPU is not known. Case, blanks, hyphens and the maker's
-/// name do not count.
-std::string nearest_to_absent_gpu(std::string_view name);
+/// A name of `profiles` for the GPU that somebody calls `name`: the same one, spelled in another way,
+/// or the nearest by generation and kind of memory; empty where it is not known. Case, blanks,
+/// hyphens, the maker's name, the form factor and GB do not count.
+std::string nearest_gpu(std::string_view name, const std::vector<std::string>& profiles);
 
 }  // namespace stepsim

@@ -64,8 +64,8 @@ const std::vector<OtherName> kOtherNames = {
     {"expert_parallel_size", "parallelism.expert.degree", ""},
     {"ffn_hidden_size", "model.ffn", ""},
     {"find_unused_parameters", "parallelism.data.bucket_order",
-     "forward: buckets stay as parameters are defined; the walk through the graph, 0.1 us an "
-     "operation, is left out"},
+     "forward: buckets stay as parameters are defined; false: backward; the walk through the "
+     "graph is left out"},
     {"flash_attention", "training.attention", "flash2 or flash3"},
     {"flash_attn", "training.attention", "flash2 or flash3"},
     {"fp16", "training.precision", "fp16"},

@@ -104,6 +104,10 @@ void set_value(const std::string& path, Tree value, const Place& place, Tree& sc
     map = &entry.value;
   }
   Entry& entry = entry_of(*map, keys.back(), place);
+  const std::string word = shorthand_key(path);
+  if (!word.empty() && value.kind == Tree::Kind::scalar && entry.value.is_map() &&
+      !entry.value.is_opened)
+    return set_value(path + "." + word, std::move(value), place, scenario, problems);
   entry.key_place = place;
   entry.value = std::move(value);
 }

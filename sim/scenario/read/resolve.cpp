@@ -10,7 +10,6 @@
 #include "sim/core/hash.hpp"
 #include "sim/core/suggest.hpp"
 #include "sim/scenario/huggingface/huggingface.hpp"
-#include "sim/scenario/read/absent_gpus.hpp"
 #include "sim/scenario/read/parsed_file.hpp"
 #include "sim/scenario/read/scalar.hpp"
 
@@ -159,11 +158,11 @@ std::optional<std::string> Resolver::locate(const Tree& name, const Place& place
       if (is_file(file)) return file;
     }
   }
-  const std::string near = kind.folder == kGpuKind.folder ? nearest_to_absent_gpu(name.scalar) : "";
+  const std::vector<std::string> names = names_in(std::string(kind.folder), library_);
+  const std::string near = kind.nearest != nullptr ? kind.nearest(name.scalar, names) : "";
   problems_.add(
       place, path, fmt::format("no {} {} in {}/", kind.title, quoted(name.scalar), kind.folder),
-      !near.empty() ? "the nearest is " + near
-                    : did_you_mean(name.scalar, names_in(std::string(kind.folder), library_)));
+      near.empty() ? did_you_mean(name.scalar, names) : fmt::format("the nearest is '{}'", near));
   return std::nullopt;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sim/scenario/load.hpp"
+#include "sim/scenario/read/absent_gpus.hpp"
 #include "sim/scenario/read/tree.hpp"
 
 namespace stepsim {
@@ -22,10 +23,12 @@ struct Kind {
   std::string_view title;   ///< "GPU profile"
   std::string_view folder;  ///< "calib/gpus"
   bool by_path = true;      ///< whether a path will do in place of a name
+  /// Of names that are no file's the nearest that is, where that is no matter of spelling; or "".
+  std::string (*nearest)(std::string_view name, const std::vector<std::string>& names) = nullptr;
 };
 inline constexpr Kind kModelKind{"model", "models"};
 inline constexpr Kind kClusterKind{"cluster", "scenarios/clusters"};
-inline constexpr Kind kGpuKind{"GPU profile", "calib/gpus", false};
+inline constexpr Kind kGpuKind{"GPU profile", "calib/gpus", false, nearest_gpu};
 inline constexpr Kind kLinkKind{"link", "calib/links", false};
 
 struct Resolved {

@@ -37,7 +37,9 @@ double in_unit(const std::string& text, const std::string& wanted,
   if (!leading) refuse(text, wanted);
   for (const auto& [unit, size] : units)
     if (leading->rest == unit) return leading->value * size;
-  throw Mistake{quoted(text) + (leading->rest.empty() ? " has no unit" : " is not " + wanted),
+  // Another unit may be a thousand times as large.
+  if (!leading->rest.empty()) refuse(text, wanted);
+  throw Mistake{quoted(text) + " has no unit",
                 fmt::format("write \"{} {}\"", leading->number, units.begin()->first)};
 }
 
