@@ -180,6 +180,15 @@ TEST_CASE("equal inputs give equal bytes") {
   }
 }
 
+TEST_CASE("--set takes several values, before the file and behind it") {
+  const std::string file = "'" + kSmall + "' --format json ";
+  const Outcome apart = program("run " + file + "--set run.steps=1 --set training.micro_batch=2");
+  REQUIRE(apart.code == 0);
+  CHECK(program("run " + file + "--set run.steps=1 training.micro_batch=2").out == apart.out);
+  CHECK(program("run --set run.steps=1 training.micro_batch=2 " + file).out == apart.out);
+  CHECK(program("run --set=run.steps=1 training.micro_batch=2 " + file).out == apart.out);
+}
+
 TEST_CASE("without folding the answer is the same; only the engine does more") {
   for (const char* name : {"gpt-22b-8xa100", "mlp-buckets-8xv100", "llama3-8b-loader-8xh100",
                            "mpt-7b-zero3-64xa100"}) {
@@ -532,7 +541,8 @@ TEST_CASE("capacity: sizes, time and cost of a training, and the picture of them
   CHECK(Json::parse(cheapest.out).at("best_gpus") == 8);
   const std::pair<const char*, const char*> mistakes[] = {
       {"--gpus 12", "--gpus 12: 12 GPUs are no whole nodes of 8, but 8 and 16 are\n"},
-      {"--tokens many", "--tokens many: a number of tokens between 1 and 1e+18 is wanted, as in 300e9 or 300B\n"},
+      {"--tokens many",
+       "--tokens many: a number of tokens between 1 and 1e+18 is wanted, as in 300e9 or 300B\n"},
       {"--objective speed",
        "--objective speed: unknown, known: step_time, gpus, tokens_per_s, mfu, "
        "cost, memory\n"},

@@ -52,7 +52,10 @@ TEST_CASE("hosts and cooling come on top, as stated or as assumed") {
   CHECK(stated->facility().value == doctest::Approx((940 + 200) * 1.5));
   // Four GPUs for an hour.
   CHECK(stated->kwh(Seconds{3600}) == doctest::Approx(4 * 1.71));
-  CHECK(stated->kg_of_co2e(Seconds{3600}) == doctest::Approx(4 * 1.71 * 0.1));
+  CHECK(stated->kg_of_co2e(4 * 1.71) == doctest::Approx(4 * 1.71 * 0.1));
+  // For a quarter of the time no kernel runs.
+  CHECK(stated->kwh(Seconds{3600}, 0.25) ==
+        doctest::Approx(4 * (0.75 * 1.71 + 0.25 * (0.150 + 0.200) * 1.5)));
   CHECK(assumed_energy_text(*stated).empty());
 
   const auto assumed = energy_of(four_gpus(), computing);

@@ -62,6 +62,7 @@ TEST_CASE("the keys of a result are a schema: none comes or goes with the number
                                         "outside_calibrated_range",
                                         "faults",
                                         "cost",
+                                        "energy",
                                         "verdict",
                                         "expected_error",
                                         "expect",

@@ -53,3 +53,10 @@ TEST_CASE("names of parts are the maps that begin with them") {
           read({text.substr(0, equals) + "={base: " + text.substr(equals + 1) + "}"}));
   }
 }
+
+TEST_CASE("a value in place of a map that is there changes its key alone") {
+  const std::string map = "parallelism.pipeline={stages: 4, schedule: interleaved, chunks: 4}";
+  CHECK(read({map, "parallelism.pipeline=2"}) == read({map, "parallelism.pipeline.stages=2"}));
+  CHECK(read({"parallelism.pipeline.chunks=2", "parallelism.pipeline=2"}) ==
+        read({"parallelism.pipeline={stages: 2, chunks: 2}"}));
+}
