@@ -9,13 +9,13 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/search/deferred_sets.hpp"
 #include "sim/search/usual_strategies.hpp"
 
 namespace stepsim {
 namespace {
 
-/// Strategies that are simulated before the next are chosen. The first ones say most about the
-/// others, so that batches are small before they are large enough for many cores.
+/// Strategies that are simulated before the next are chosen. The first say most about the others.
 constexpr std::size_t kFirstBatch = 4, kLargestBatch = 16;
 /// Bounds that are so far above a step that is known to be possible are not worth their memory:
 /// they are not the best, and the ten best of Llama 3 405B on 16,384 GPUs lie within 8 %.
@@ -24,8 +24,7 @@ constexpr std::size_t kMostCandidates = 2'000'000;  // some 250 MB
 /// Strategies that are looked at for each that may be simulated: some turn out not to fit, of Llama
 /// 3 405B 18 beside 78. Where far more do not, the bounds of memory say nothing.
 constexpr std::int64_t kTries = 4;
-/// Choices that neighbours differ in. Judgement: two changes often belong together, as a larger
-/// micro-batch and more recompute do.
+/// Choices that neighbours differ in. Judgement: two changes often belong together.
 constexpr int kNearest = 2;
 constexpr std::size_t kUsual = 8;      // usual strategies that are simulated first
 constexpr std::size_t kLooks = 8;      // closer bounds for each neighbour that is simulated
@@ -107,14 +106,15 @@ class Search {
         usual_strategies(axes_, base_, bounds_, limits_.capacity, most, [&] { return is_over(); });
     if (own_is_exact_)
       std::erase_if(batch, [&](const auto& one) { return one.strategy == limits_.own->strategy; });
-    for (const TriedStrategy& one : batch) usual_.push_back(one.strategy);
     if (!batch.empty()) simulate_all(batch);
+    usual_ = std::move(batch);
   }
 
   void bound_all() {
     const auto visit = [&](const FrameVariants& frame) {
       counts().refused += frame.refused;
       counts().considered += frame.refused + static_cast<std::int64_t>(frame.variants.size());
+      deferred_.begin_frame();
       for (const Strategy& strategy : frame.variants)
         keep({bounds_.of(strategy), number_++, strategy});
       if (on_progress_ && number_ - said_ >= kEvery) {
@@ -134,7 +134,12 @@ class Search {
   bool is_interrupted() const { return limits_.interrupted && limits_.interrupted(); }
 
   void keep(const Candidate& candidate) {
-    if (std::ranges::find(usual_, candidate.strategy) != usual_.end()) return;
+    const bool is_plain = candidate.strategy.recompute == Recompute::none;
+    const auto usual = std::ranges::find(usual_, candidate.strategy, &TriedStrategy::strategy);
+    if (usual != usual_.end()) {
+      if (is_plain && usual->outcome.ran()) deferred_.add_plain(candidate.strategy, true);
+      return;
+    }
     if (candidate.bound.memory > limits_.capacity) {
       ++counts().too_large;
       return keep_smallest({candidate.strategy, candidate.bound, {}});
@@ -147,6 +152,10 @@ class Search {
       ++counts().pruned;
       return;
     }
+    const auto fate = deferred_.fate_of(candidate.strategy, candidate.bound);
+    if (fate == DeferredSets::Fate::dominated) ++counts().pruned;
+    if (fate != DeferredSets::Fate::candidate) return;
+    if (is_plain) deferred_.add_plain(candidate.strategy);
     candidates_.push_back(candidate);
     if (candidates_.size() >= kMostCandidates) drop_half();
   }
@@ -329,26 +338,8 @@ class Search {
     std::ranges::stable_sort(result_.ranked, [](const TriedStrategy& a, const TriedStrategy& b) {
       return a.outcome.step < b.outcome.step;
     });
-    drop_dominated();
     say();
     return result_.end == SearchEnd::complete;
-  }
-
-  /// What repeats a set of modules is no faster than the same without recompute, once that is known to
-  /// fit: it does the same and more.
-  void drop_dominated() {
-    const auto is_dominated = [&](const Candidate& candidate) {
-      if (candidate.strategy.modules == ModuleSet::stated) return false;
-      Strategy plain = candidate.strategy;
-      plain.recompute = Recompute::none;
-      plain.modules = ModuleSet::stated;
-      return std::ranges::find(plain_, plain) != plain_.end();
-    };
-    const auto dropped = std::erase_if(candidates_, is_dominated);
-    plain_.clear();
-    if (dropped == 0) return;
-    counts().pruned += static_cast<std::int64_t>(dropped);
-    std::ranges::make_heap(candidates_, comes_after);
   }
 
   void note(const TriedStrategy& tried) {
@@ -368,19 +359,30 @@ class Search {
       if (tried.outcome.step < tried.bound.step * (1 - kRounding)) ++counts().below_bound;
       offs_[off_key_of(tried.strategy)].add(tried.outcome.step / tried.bound.step);
       result_.ranked.push_back(tried);
-      if (tried.strategy.recompute == Recompute::none) plain_.push_back(tried.strategy);
+    }
+    if (tried.strategy.recompute == Recompute::none) settle(tried);
+  }
+
+  /// What waited for the strategy is no faster where that fits, and a candidate where it does not.
+  void settle(const TriedStrategy& plain) {
+    const std::vector<TriedStrategy> waited = deferred_.take(plain.strategy);
+    if (plain.outcome.ran()) {
+      counts().pruned += static_cast<std::int64_t>(waited.size());
+      return;
+    }
+    for (const TriedStrategy& one : waited) {
+      candidates_.push_back({one.bound, number_++, one.strategy});
+      std::ranges::push_heap(candidates_, comes_after);
     }
   }
 
   void count_rest() {
-    for (const Candidate& candidate : candidates_) {
-      const Seconds bound = candidate.bound.step;
-      if (best() && bound >= *best()) {
-        ++counts().pruned;
-      } else {
-        leave(bound);
-      }
-    }
+    const auto count = [&](Seconds bound) {
+      if (!best() || bound < *best()) return leave(bound);
+      ++counts().pruned;
+    };
+    for (const Candidate& candidate : candidates_) count(candidate.bound.step);
+    for (const TriedStrategy& one : deferred_.waiting()) count(one.bound.step);
     if (best() && least_dropped_ >= *best()) {
       counts().pruned += dropped_;
     } else if (dropped_ > 0) {
@@ -423,10 +425,10 @@ class Search {
   SearchCounts counts_;
   SearchOutcome result_;
   std::vector<Candidate> candidates_;
-  std::vector<Seconds> open_;    ///< bounds of those that failed and might have an answer
-  bool own_is_exact_ = false;    ///< a strategy can say all of it
-  std::vector<Strategy> usual_;  ///< were simulated before the others were bounded
-  std::vector<Strategy> plain_;  ///< without recompute, simulated in the last batch, which fit
+  std::vector<Seconds> open_;         ///< bounds of those that failed and might have an answer
+  bool own_is_exact_ = false;         ///< a strategy can say all of it
+  std::vector<TriedStrategy> usual_;  ///< were simulated before the others were bounded
+  DeferredSets deferred_;
   Bounds bounds_;
   std::size_t batch_ = kFirstBatch;
   std::int64_t dropped_ = 0;

@@ -31,6 +31,8 @@ struct StrategyOutcome {
   bool fits = true;        ///< false: it was not simulated
   Seconds step;
   double mfu = 0;
+  /// Whether there is a step, of a strategy that fits.
+  bool ran() const { return refusal.empty() && failure.empty() && fits && step > Seconds{0}; }
 };
 
 struct TriedStrategy {
