@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/search/candidate.hpp"
 #include "sim/search/deferred_sets.hpp"
 #include "sim/search/usual_strategies.hpp"
 
@@ -32,16 +33,6 @@ constexpr std::int64_t kEvery = 4096;  // strategies between two words to people
 /// Sums of the same numbers in another order may differ by so much, of their size.
 constexpr double kRounding = 1e-9;
 
-struct Candidate {
-  Bound bound;
-  std::int64_t number = 0;  ///< in the order of the walk: ties go to the first
-  Strategy strategy;
-  bool is_refined = false;  ///< the bound is a closer one
-};
-
-bool comes_before(const Candidate& a, const Candidate& b) {
-  return std::tuple(a.bound.step, a.number) < std::tuple(b.bound.step, b.number);
-}
 /// Plans of one kind: whether sequences and layers are split, what is recomputed and sharded. Bounds
 /// are about as good for all of a family.
 using Family = std::tuple<bool, bool, std::size_t, std::string_view>;
@@ -63,9 +54,6 @@ struct Off {
   }
   double mean() const { return sum / count; }
 };
-
-/// Orders heaps, whose front comes first.
-bool comes_after(const Candidate& a, const Candidate& b) { return comes_before(b, a); }
 
 class Search {
  public:
@@ -137,7 +125,7 @@ class Search {
     const bool is_plain = candidate.strategy.recompute == Recompute::none;
     const auto usual = std::ranges::find(usual_, candidate.strategy, &TriedStrategy::strategy);
     if (usual != usual_.end()) {
-      if (is_plain && usual->outcome.ran()) deferred_.add_plain(candidate.strategy, true);
+      if (is_plain && usual->outcome.ran()) deferred_.add_plain(candidate.strategy);
       return;
     }
     if (candidate.bound.memory > limits_.capacity) {
@@ -155,7 +143,7 @@ class Search {
     const auto fate = deferred_.fate_of(candidate.strategy, candidate.bound);
     if (fate == DeferredSets::Fate::dominated) ++counts().pruned;
     if (fate != DeferredSets::Fate::candidate) return;
-    if (is_plain) deferred_.add_plain(candidate.strategy);
+    if (is_plain) deferred_.add_plain(candidate.strategy, candidate.number);
     candidates_.push_back(candidate);
     if (candidates_.size() >= kMostCandidates) drop_half();
   }
@@ -365,12 +353,12 @@ class Search {
 
   /// What waited for the strategy is no faster where that fits, and a candidate where it does not.
   void settle(const TriedStrategy& plain) {
-    const std::vector<TriedStrategy> waited = deferred_.take(plain.strategy);
+    const auto waited = deferred_.take(plain.strategy);
     if (plain.outcome.ran()) {
       counts().pruned += static_cast<std::int64_t>(waited.size());
       return;
     }
-    for (const TriedStrategy& one : waited) {
+    for (const DeferredSets::Waiting& one : waited) {
       candidates_.push_back({one.bound, number_++, one.strategy});
       std::ranges::push_heap(candidates_, comes_after);
     }
@@ -381,8 +369,16 @@ class Search {
       if (!best() || bound < *best()) return leave(bound);
       ++counts().pruned;
     };
-    for (const Candidate& candidate : candidates_) count(candidate.bound.step);
-    for (const TriedStrategy& one : deferred_.waiting()) count(one.bound.step);
+    std::map<std::int64_t, Seconds> bounds;
+    for (const Candidate& candidate : candidates_) {
+      count(candidate.bound.step);
+      bounds[candidate.number] = candidate.bound.step;
+    }
+    // What they wait for takes no longer, and its bound may be a closer one.
+    for (const DeferredSets::Waiting& one : deferred_.waiting()) {
+      const auto plain = bounds.find(one.plain);
+      count(std::max(one.bound.step, plain == bounds.end() ? least_dropped_ : plain->second));
+    }
     if (best() && least_dropped_ >= *best()) {
       counts().pruned += dropped_;
     } else if (dropped_ > 0) {

@@ -3,7 +3,8 @@
 #pragma once
 
 #include <algorithm>
-#include <utility>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/search/best_first.hpp"
@@ -12,26 +13,33 @@ namespace stepsim {
 
 class DeferredSets {
  public:
+  struct Waiting {
+    Strategy strategy;
+    Bound bound;
+    std::int64_t plain = 0;  ///< number of what it waits for
+  };
+
   void begin_frame() { plain_.clear(); }
-  /// A strategy of the frame without recompute: a candidate, or one that was simulated and fits.
-  void add_plain(const Strategy& strategy, bool fits = false) {
-    plain_.emplace_back(strategy, fits);
+  /// A strategy of the frame without recompute: a candidate of that number, or without one, what was
+  /// simulated and fits.
+  void add_plain(const Strategy& strategy, std::optional<std::int64_t> number = {}) {
+    plain_.push_back({strategy, number});
   }
 
   enum class Fate { candidate, waits, dominated };
   Fate fate_of(const Strategy& strategy, const Bound& bound) {
     if (strategy.modules == ModuleSet::stated) return Fate::candidate;
-    const auto plain = std::ranges::find(plain_, plain_of(strategy), &Plain::first);
+    const auto plain = std::ranges::find(plain_, plain_of(strategy), &Plain::strategy);
     if (plain == plain_.end()) return Fate::candidate;
-    if (plain->second) return Fate::dominated;
-    waiting_.push_back({strategy, bound, {}});
+    if (!plain->number) return Fate::dominated;
+    waiting_.push_back({strategy, bound, *plain->number});
     return Fate::waits;
   }
 
   /// Those that waited for this one: nobody waits for it any more.
-  std::vector<TriedStrategy> take(const Strategy& plain) {
-    std::vector<TriedStrategy> taken;
-    std::erase_if(waiting_, [&](const TriedStrategy& one) {
+  std::vector<Waiting> take(const Strategy& plain) {
+    std::vector<Waiting> taken;
+    std::erase_if(waiting_, [&](const Waiting& one) {
       if (plain_of(one.strategy) != plain) return false;
       taken.push_back(one);
       return true;
@@ -39,10 +47,13 @@ class DeferredSets {
     return taken;
   }
 
-  const std::vector<TriedStrategy>& waiting() const { return waiting_; }
+  const std::vector<Waiting>& waiting() const { return waiting_; }
 
  private:
-  using Plain = std::pair<Strategy, bool>;  ///< whether it fits
+  struct Plain {
+    Strategy strategy;
+    std::optional<std::int64_t> number;
+  };
 
   static Strategy plain_of(Strategy strategy) {
     strategy.recompute = Recompute::none;
@@ -51,7 +62,7 @@ class DeferredSets {
   }
 
   std::vector<Plain> plain_;  ///< of the frame
-  std::vector<TriedStrategy> waiting_;
+  std::vector<Waiting> waiting_;
 };
 
 }  // namespace stepsim
