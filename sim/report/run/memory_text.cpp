@@ -16,7 +16,7 @@ constexpr std::size_t kNamed = 6;  // more categories would leave no room for th
 }  // namespace
 
 std::string moment_of(const PeakMoment& peak, bool chunks) {
-  return fmt::format("the {} of micro-batch {}{}", name_of(peak.pass.pass), peak.pass.micro_batch,
+  return fmt::format("{} of micro-batch {}{}", name_of(peak.pass.pass), peak.pass.micro_batch,
                      chunks ? fmt::format(", chunk {}", peak.pass.chunk) : "");
 }
 
@@ -38,7 +38,8 @@ std::string categories_of(const StageMemory& stage) {
   for (const MemoryCategory& category : sorted) {
     const std::string number = column.number(category.bytes.bytes());
     if (number.find_first_not_of("0.") == std::string::npos) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", category.name, number);
+    text += text.empty() ? fmt::format("{} {} {}", category.name, number, column.unit)
+                         : fmt::format(", {} {}", category.name, number);
   }
   return text;
 }

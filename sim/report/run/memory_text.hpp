@@ -7,13 +7,13 @@
 
 namespace stepsim {
 
-/// When the peak is: "the backward of micro-batch 3"; with the chunk where a stage has several.
+/// When the peak is: "backward of micro-batch 3"; with the chunk where a stage has several.
 std::string moment_of(const PeakMoment& peak, bool chunks);
 /// Where the peak is: "swiglu of layer", "the end of layer".
 std::string place_of(const PeakMoment& peak);
 
-/// The categories of a stage: "optimizer 30.5, activations 20.3, others 1.1". The largest comes
-/// first; all have the unit of the total.
+/// The categories of a stage: "optimizer 30.5 GiB, activations 20.3, others 1.1". The largest comes
+/// first; all have its unit, that of the total.
 std::string categories_of(const StageMemory& stage);
 
 /// A share of a GPU's memory: what allocators do when little is left is not modelled, and from here

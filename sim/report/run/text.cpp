@@ -193,20 +193,26 @@ class RunPage : Page {
     line();
   }
 
+  /// "55.9 of 80.0 GiB".
+  std::string of_capacity(Bytes used) const {
+    const Figure needs = humanise(used), has = humanise(m_.memory.capacity);
+    return fmt::format("{} of {}", needs.unit == has.unit ? needs.number : needs.text(),
+                       has.text());
+  }
+
   void memory() {
     if (m_.memory.stages.empty()) return;
     const StageMemory& worst = m_.memory.worst();
     const bool fits = m_.memory.fits();
     const bool one_stage = m_.memory.stages.size() == 1;
     paragraph("Memory",
-              fmt::format("{}: {} needs {} of {} at {}, in {}: {}",
+              fmt::format("{}: {} needs {} in {}: {}",
                           m_.memory.tight() ? "fits once cached fragments are given back"
                           : fits            ? "fits"
                                             : "does not fit",
                           one_stage ? "each GPU" : fmt::format("stage {}", worst.stage),
-                          humanise(worst.total()).text(), humanise(m_.memory.capacity).text(),
-                          moment_of(worst.peak, m_.memory.chunks > 1),
-                          column_for(worst.total()).unit, categories_of(worst)),
+                          of_capacity(worst.total()), moment_of(worst.peak, m_.memory.chunks > 1),
+                          categories_of(worst)),
               fits ? Paint::bold : Paint::red);
     const std::string full = full_memory_text(worst.total(), m_.memory.capacity);
     if (fits && !full.empty()) paragraph("", "beware, it " + full);

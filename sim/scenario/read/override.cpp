@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/scenario/read/doc_writer.hpp"
+#include "sim/scenario/read/number.hpp"
 
 namespace stepsim {
 namespace {
@@ -104,9 +105,10 @@ void set_value(const std::string& path, Tree value, const Place& place, Tree& sc
     map = &entry.value;
   }
   Entry& entry = entry_of(*map, keys.back(), place);
+  // A number says how many, of what stays as it is; a word is another kind, of which it may not.
   const std::string word = shorthand_key(path);
-  if (!word.empty() && value.kind == Tree::Kind::scalar && entry.value.is_map() &&
-      !entry.value.is_opened)
+  const bool is_number = value.kind == Tree::Kind::scalar && number_if_any(value.scalar);
+  if (!word.empty() && is_number && entry.value.is_map() && !entry.value.entries.empty())
     return set_value(path + "." + word, std::move(value), place, scenario, problems);
   entry.key_place = place;
   entry.value = std::move(value);

@@ -75,8 +75,8 @@ Communication per GPU       payload      busy   exposed    hidden
   pipeline                 9.00 GiB    0.61 s    0.30 s    0.31 s    50.7 %
 Overlap efficiency 23.1 %   Pipeline bubble 8.3 %   Data stall 0.0 %
 
-Memory         fits: stage 0 needs 55.9 GiB of 80.0 GiB at the backward of
-               micro-batch 3: optimizer 30.5, activations 20.2, parameters 5.1
+Memory         fits: stage 0 needs 55.9 of 80.0 GiB in backward of micro-batch
+               3: optimizer 30.5 GiB, activations 20.2, parameters 5.1
 
 Verdict        tensor-communication-bound: with an infinitely fast network the
                step would take 22.2 s (-19.1 %)
@@ -161,8 +161,8 @@ TEST_CASE("a model that does not fit is said where its step time is read") {
   const std::string text = table(m);
   CHECK(has(text, "27.45 s            if it fitted in memory: see below"));
   CHECK(has(text,
-            "Memory         does not fit: stage 0 needs 55.9 GiB of 40.0 GiB at the backward\n"
-            "               of micro-batch 3: optimizer 30.5, activations 20.2, parameters\n"
+            "Memory         does not fit: stage 0 needs 55.9 of 40.0 GiB in backward of\n"
+            "               micro-batch 3: optimizer 30.5 GiB, activations 20.2, parameters\n"
             "               5.1\n"));
 }
 
@@ -195,7 +195,7 @@ TEST_CASE("one GPU has nothing to say about communication or other ranks") {
   const std::string text = to_table(m, {}, {});
   CHECK(has(text, "on 1 x a100-80gb (1 node)"));
   CHECK(has(text, "Where the step goes   "));
-  CHECK(has(text, "fits: each GPU needs 55.9 GiB of 80.0 GiB at the backward"));
+  CHECK(has(text, "fits: each GPU needs 55.9 of 80.0 GiB in backward"));
   CHECK(has(text, "\n\nPipeline bubble 8.3 %   Data stall 0.0 %\n"));
   CHECK(has(text, "Simulated 1 of 1 rank, 125,412 events.\n"));
   CHECK_FALSE(has(text, "Expected"));

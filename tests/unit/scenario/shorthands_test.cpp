@@ -54,9 +54,11 @@ TEST_CASE("names of parts are the maps that begin with them") {
   }
 }
 
-TEST_CASE("a value in place of a map that is there changes its key alone") {
+TEST_CASE("a number in place of a map that is there changes its key alone, a word all of it") {
   const std::string map = "parallelism.pipeline={stages: 4, schedule: interleaved, chunks: 4}";
   CHECK(read({map, "parallelism.pipeline=2"}) == read({map, "parallelism.pipeline.stages=2"}));
   CHECK(read({"parallelism.pipeline.chunks=2", "parallelism.pipeline=2"}) ==
         read({"parallelism.pipeline={stages: 2, chunks: 2}"}));
+  CHECK(read({"training.recompute={kind: selective, modules: [layernorm]}",
+              "training.recompute=none"}) == read({"training.recompute=none"}));
 }
