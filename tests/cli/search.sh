@@ -53,7 +53,7 @@ refused "--only tensor=2: --only tensor=1 restricts 'tensor' already, give all i
 refused "--gpus 64..32: '64..32' ends before it begins" "a range backwards" --gpus 64..32
 refused "--gpus 32..: '32..' has no number in ''" "half a range" --gpus 32..
 refused "--gpus 8..1e30: more than 1,000,000 GPUs are not simulated" "many GPUs" --gpus 8..1e30
-refused "--tokens 1e300: not between 1 and 1e+18" "many tokens" --tokens 1e300
+refused "--tokens 1e300: a number of tokens between 1 and 1e+18 is wanted" "many tokens" --tokens 1e300
 refused "--budget: '500' has no unit of time, write \"500 s\"" "a time without a unit" --budget 500
 refused "--deadline: '-5d' is not above 0" "a time below 0" --tokens 1e9 --deadline -5d
 refused "--strategy-timeout: '5 parsec'" "no unit of time" --strategy-timeout "5 parsec"
