@@ -94,7 +94,7 @@ class Search {
         usual_strategies(axes_, base_, bounds_, limits_.capacity, most, [&] { return is_over(); });
     if (own_is_exact_)
       std::erase_if(batch, [&](const auto& one) { return one.strategy == limits_.own->strategy; });
-    if (!batch.empty()) simulate_all(batch);
+    if (!batch.empty() && !is_over()) simulate_all(batch);
     usual_ = std::move(batch);
   }
 

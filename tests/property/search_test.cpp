@@ -491,7 +491,7 @@ TEST_CASE("a search that is interrupted while it bounds keeps what is known") {
   const SearchBase base = base_of(kDense);
   int asked = 0;
   const SearchLimits limits{.simulations = 1'000'000,
-                            .interrupted = [&] { return ++asked > 3; },
+                            .interrupted = [&] { return ++asked > 0; },
                             .keep = 1,
                             .capacity = base.scenario.cluster.gpu.memory,
                             .own = {}};
