@@ -9,14 +9,14 @@ declare -A sees=(
   [calibrate/measurement]="core calibrate/measurement" [calib]="core calibrate/measurement"
   [calibrate/fit]="core ops cluster calibrate/measurement calibrate/fit"
   [timeline]="core timeline" [validation]="core timeline validation"
-  [sweep]="core scenario timeline sweep" [store]="core timeline sweep store"
+  [sweep]="core scenario timeline sweep" [store]="core timeline sweep store" [recording]="core text scenario recording"
   [plan]="core scenario ops cluster timeline plan" [validate]="core validation")
 sees[search]="${sees[plan]} search"
 sees[engine]="${sees[plan]} engine"
 sees[import]="core text process scenario cluster plan import"
 sees[calibrate/profile]="${sees[import]} ${sees[calibrate/fit]} calibrate/profile"
 sees[export]="${sees[import]} export"
-sees[report]="${sees[engine]} text search horizon validation sweep report"
+sees[report]="${sees[engine]} text search horizon validation sweep recording report"
 sees[command]="${sees[report]} export ${sees[calibrate/profile]} store command"
 sees[cli]="${sees[command]} cli"
 sees[main.cpp]="${sees[cli]}"
@@ -26,7 +26,7 @@ plain_structs='^sim/scenario/(scenario|attention_rate|kinds|sweep/axis|model|gpu
 declare -A rooms_of=(
   ["yaml-cpp/"]="scenario" ["simgrid/"]="engine" ["boost/graph/"]="ops cluster plan"
   ["nlohmann/"]="core calibrate/measurement calibrate/profile import export store report command" ["SQLiteCpp/"]="store" ["nlopt"]="calibrate/fit" ["Eigen/"]="calibrate/fit"
-  ["CLI/"]="cli main.cpp calib validate" ["pugixml"]="report import" ["toml++/"]="import"
+  ["CLI/"]="cli main.cpp calib validate" ["pugixml"]="report import" ["simdjson"]="recording" ["toml++/"]="import"
   ["cblas"]="calib" ["cublas"]="calib" ["mpi"]="calib" ["cuda"]="calib" ["cudnn"]="calib" ["nccl"]="calib")
 
 # Beside them, one file may include: the trainer's device for GPUs is written with CUDA, and ranks of

@@ -11,10 +11,11 @@ namespace stepsim {
 void add_explain(CLI::App& app, Action& chosen) {
   const auto kept = std::make_shared<ExplainOptions>();
   CLI::App* explain =
-      app.add_subcommand("explain", "say what the step waits for, and what would make it shorter");
+      app.add_subcommand("explain", "say what the step of a scenario or a recording waits for");
   explain->footer(
       "Exit codes: 0 done, 2 bad input, 3 interrupted: what is known by then is printed.\n\n"
-      "Example: stepsim explain scenarios/gpt3-175b-1024xa100.yaml");
+      "Examples: stepsim explain scenarios/gpt3-175b-1024xa100.yaml\n"
+      "          stepsim explain worker0.pt.trace.json.gz     what torch.profiler wrote");
   add_scenario(*explain, kept->scenario);
   add_format(*explain, kept->format, {"table", "json"});
   explain->callback([kept, &chosen] {

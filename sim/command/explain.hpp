@@ -1,4 +1,4 @@
-// stepsim explain: where the step goes, and what each change would save.
+// stepsim explain: where the step of a scenario or a recording goes, and what would help.
 #pragma once
 
 #include <iosfwd>
@@ -16,7 +16,11 @@ struct ExplainOptions {
   Screen screen;
 };
 
-/// Says what the step is spent on, and what each change would save, all of it simulated.
+/// Says what the step of a scenario is spent on, and what each change would save, all of it simulated.
 ExitCode explain(const ExplainOptions& options, std::ostream& out);
+
+/// Says where the steps of a recording go, and why its GPU is idle. Throws UserError for a folder,
+/// for what is no recording, and for options that change a scenario.
+ExitCode explain_recording(const ExplainOptions& options, std::ostream& out);
 
 }  // namespace stepsim

@@ -24,6 +24,8 @@ std::string shows(const std::string& path) {
   return fmt::format("stepsim show model {}, and in a scenario model: {}", shell_word(path), path);
 }
 
+std::string explains(const std::string& path) { return "stepsim explain " + shell_word(path); }
+
 std::string not_read(const std::string&) {
   return "it is not read here; write a scenario, or give Megatron-LM's options: stepsim import "
          "megatron -- OPTIONS";
@@ -35,6 +37,7 @@ std::string written_by_bridge(const std::string&) {
 constexpr std::array kKinds{
     Kind{{"algbw", "busbw"}, "a log of nccl-tests", fits},
     Kind{{"\"stepsim.measurements/", "\"points\""}, "a file of measurements", fits},
+    Kind{{"\"traceEvents\"", "\"ph\""}, "a recording of PyTorch's profiler", explains},
     Kind{{"\"hidden_size\"", "\"num_hidden_layers\""}, "a model's config", shows},
     Kind{{"pipe_parallel_size", "model_parallel_size"}, "a file of GPT-NeoX", not_read},
     Kind{{"pipe-parallel-size", "model-parallel-size"}, "a file of GPT-NeoX", not_read},

@@ -1,0 +1,48 @@
+// What a GPU does in a window, as lengths of unions over its streams.
+#include "sim/recording/gpu_time.hpp"
+
+namespace stepsim {
+
+KindByName kinds_of_names(const Recording& recording, const KernelKinds& kinds) {
+  std::vector<bool> is_kernel(recording.names.size());
+  for (const GpuActivity& activity : recording.activities) {
+    if (activity.work == GpuWork::kernel) is_kernel[activity.name] = true;
+  }
+  KindByName of(recording.names.size(), KernelKind::unknown);
+  for (std::size_t name = 0; name < of.size(); ++name) {
+    if (is_kernel[name]) of[name] = kinds.kind_of(recording.names[name]);
+  }
+  return of;
+}
+
+bool communicates(const GpuActivity& activity, const KindByName& kinds) {
+  return activity.work == GpuWork::kernel && kinds[activity.name] == KernelKind::communication;
+}
+
+GpuRows gpu_rows(const Recording& recording, const KindByName& kinds) {
+  std::vector<Interval> all, compute, communication, copies;
+  for (const GpuActivity& activity : recording.activities) {
+    all.push_back(activity.time);
+    if (activity.work != GpuWork::kernel) {
+      copies.push_back(activity.time);
+    } else if (communicates(activity, kinds)) {
+      communication.push_back(activity.time);
+    } else {
+      compute.push_back(activity.time);
+    }
+  }
+  return {united(std::move(all)), united(std::move(compute)), united(std::move(communication)),
+          united(std::move(copies))};
+}
+
+GpuTime gpu_time(const GpuRows& rows, Interval window) {
+  const IntervalSet communication = clipped(rows.communication, window);
+  return {.busy = length_within(rows.busy, window),
+          .compute = length_within(rows.compute, window),
+          .communication = length(communication),
+          .copies = length_within(rows.copies, window),
+          .communication_and_compute =
+              length(intersection(communication, clipped(rows.compute, window)))};
+}
+
+}  // namespace stepsim

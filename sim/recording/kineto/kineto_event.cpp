@@ -1,0 +1,170 @@
+// Reads one event of Kineto with simdjson.
+#include "sim/recording/kineto/kineto_event.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <string>
+
+#include <simdjson.h>
+
+#include "sim/recording/kineto/json_pieces.hpp"
+
+namespace stepsim {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+static_assert(kPiecePadding >= simdjson::SIMDJSON_PADDING);
+
+/// Times between these, in microseconds, fit in nanoseconds, and so do their differences.
+constexpr std::int64_t kMostMicroseconds = 9'000'000'000'000'000;
+constexpr std::int64_t kLeastMicroseconds = -100'000'000'000'000;
+
+/// A token without the blanks behind it and the quotes around it.
+std::string_view bare(std::string_view token) {
+  while (!token.empty() && (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' ||
+                            token.back() == '\t'))
+    token.remove_suffix(1);
+  if (token.size() >= 2 && token.front() == '"' && token.back() == '"')
+    token = token.substr(1, token.size() - 2);
+  return token;
+}
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  const std::size_t digit = text.find_first_of("-0123456789");  // "stream 7" is 7
+  if (digit == std::string_view::npos) return std::nullopt;
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data() + digit, text.data() + text.size(), value);
+  return error == std::errc() ? std::optional(value) : std::nullopt;
+}
+
+/// As nanoseconds_of, for numbers with an exponent.
+std::optional<Nanoseconds> with_exponent(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (!(value < static_cast<double>(kMostMicroseconds) &&
+        value > static_cast<double>(kLeastMicroseconds)))
+    return std::nullopt;
+  return std::llround(value * 1000);
+}
+
+void read_argument(std::string_view key, ondemand::value value, KinetoEvent& event) {
+  if (key != "correlation" && key != "stream" && key != "device") return;
+  const auto number = whole_number(bare(value.raw_json_token()));
+  if (!number) return;
+  if (key == "stream") event.stream = *number;
+  if (key == "device") event.device = *number;
+  if (key == "correlation" && *number > 0) event.correlation = static_cast<std::uint64_t>(*number);
+}
+
+bool read_arguments(ondemand::value value, KinetoEvent& event) {
+  ondemand::object arguments;
+  if (value.get_object().get(arguments) != simdjson::SUCCESS) return true;  // null, as some write
+  for (auto argument : arguments) {
+    std::string_view key;
+    ondemand::value of_key;
+    if (argument.unescaped_key().get(key) != simdjson::SUCCESS ||
+        argument.value().get(of_key) != simdjson::SUCCESS)
+      return false;
+    read_argument(key, of_key, event);
+  }
+  return true;
+}
+
+/// Only what launches or was launched has arguments that matter here.
+bool has_arguments(const KinetoEvent& event) {
+  return event.category.empty() || (event.category != "cpu_op" && event.category != "Operator" &&
+                                    event.category != "python_function");
+}
+
+bool read_text(ondemand::value value, std::string_view& text) {
+  const auto error = value.get_string().get(text);
+  if (error == simdjson::INCORRECT_TYPE) text = {};
+  return error == simdjson::SUCCESS || error == simdjson::INCORRECT_TYPE;
+}
+
+bool read_member(std::string_view key, ondemand::value value, KinetoEvent& event) {
+  if (key == "ph") {
+    std::string_view phase;
+    if (!read_text(value, phase)) return false;
+    event.phase = phase.empty() ? '\0' : phase.front();
+    return true;
+  }
+  if (key == "cat") return read_text(value, event.category);
+  if (key == "name") return read_text(value, event.name);
+  if (key == "pid") event.process = bare(value.raw_json_token());
+  if (key == "tid") event.thread = bare(value.raw_json_token());
+  if (key == "ts") event.start = nanoseconds_of(bare(value.raw_json_token()));
+  if (key == "dur") event.duration = nanoseconds_of(bare(value.raw_json_token()));
+  if (key == "args" && has_arguments(event)) return read_arguments(value, event);
+  return true;
+}
+
+/// The text with a question mark for each byte that is not ASCII, and a blank for each control
+/// character.
+std::string in_ascii(std::string_view text) {
+  std::string ascii(text);
+  for (char& c : ascii) {
+    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  }
+  ascii.append(kPiecePadding, ' ');
+  return ascii;
+}
+
+}  // namespace
+
+std::optional<Nanoseconds> nanoseconds_of(std::string_view microseconds) {
+  std::string_view text = microseconds;
+  const bool is_negative = !text.empty() && text.front() == '-';
+  if (is_negative) text.remove_prefix(1);
+  std::int64_t whole = 0;
+  const char* const end = text.data() + text.size();
+  auto [at, error] = std::from_chars(text.data(), end, whole);
+  if (error != std::errc() || whole < 0 || whole >= kMostMicroseconds) return std::nullopt;
+  Nanoseconds time = whole * 1000;
+  if (at != end && *at == '.') {
+    ++at;
+    for (int scale = 100; at != end && *at >= '0' && *at <= '9'; ++at, scale /= 10)
+      time += (*at - '0') * scale;
+  }
+  if (at != end) return with_exponent(microseconds);
+  if (is_negative && whole >= -kLeastMicroseconds) return std::nullopt;
+  return is_negative ? -time : time;
+}
+
+struct KinetoParser::Json {
+  ondemand::parser parser;
+  std::string mended;
+
+  std::optional<KinetoEvent> event(std::string_view text) {
+    ondemand::document document;
+    const simdjson::padded_string_view padded(text.data(), text.size(),
+                                              text.size() + kPiecePadding);
+    ondemand::object members;
+    if (parser.iterate(padded).get(document) != simdjson::SUCCESS ||
+        document.get_object().get(members) != simdjson::SUCCESS)
+      return std::nullopt;
+    KinetoEvent event;
+    for (auto member : members) {
+      std::string_view key;
+      ondemand::value value;
+      if (member.unescaped_key().get(key) != simdjson::SUCCESS ||
+          member.value().get(value) != simdjson::SUCCESS || !read_member(key, value, event))
+        return std::nullopt;
+    }
+    return event;
+  }
+};
+
+KinetoParser::KinetoParser() : json_(std::make_unique<Json>()) {}
+KinetoParser::~KinetoParser() = default;
+
+std::optional<KinetoEvent> KinetoParser::event(std::string_view text) {
+  auto event = json_->event(text);
+  if (event) return event;
+  json_->mended = in_ascii(text);
+  return json_->event(std::string_view(json_->mended).substr(0, text.size()));
+}
+
+}  // namespace stepsim

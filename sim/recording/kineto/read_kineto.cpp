@@ -1,0 +1,306 @@
+// Makes a recording of Kineto's events, with the names and clocks of all its generations.
+//
+// Categories until PyTorch 1.10 were Operator, Runtime, Kernel, Memcpy and Memset; then cpu_op,
+// cuda_runtime (also for HIP), kernel, gpu_memcpy, gpu_memset, and cuda_driver beside them. Times
+// are microseconds since 1970, or since `baseTimeNanoseconds` (pytorch/kineto 84d95b82).
+#include "sim/recording/kineto/read_kineto.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/core/error.hpp"
+#include "sim/core/source.hpp"
+#include "sim/recording/kineto/json_pieces.hpp"
+#include "sim/recording/kineto/kineto_event.hpp"
+#include "sim/recording/kineto/kineto_metadata.hpp"
+#include "sim/recording/kineto/other_formats.hpp"
+
+namespace stepsim {
+namespace {
+
+enum class Category { other, operation, runtime, annotation, kernel, copy, set, stack, memory };
+
+constexpr std::array kCategories{
+    std::pair{"cpu_op", Category::operation},
+    std::pair{"Operator", Category::operation},
+    std::pair{"cuda_runtime", Category::runtime},
+    std::pair{"cuda_driver", Category::runtime},
+    std::pair{"Runtime", Category::runtime},
+    std::pair{"hip_runtime", Category::runtime},
+    std::pair{"hip_driver", Category::runtime},
+    std::pair{"kernel", Category::kernel},
+    std::pair{"Kernel", Category::kernel},
+    std::pair{"gpu_memcpy", Category::copy},
+    std::pair{"Memcpy", Category::copy},
+    std::pair{"gpu_memset", Category::set},
+    std::pair{"Memset", Category::set},
+    std::pair{"user_annotation", Category::annotation},
+    std::pair{"python_function", Category::stack},
+    std::pair{"cpu_instant_event", Category::memory},
+};
+
+Category category_of(std::string_view word) {
+  for (const auto& [name, category] : kCategories) {
+    if (word == name) return category;
+  }
+  return Category::other;
+}
+
+/// No event lasts a month: what does has an end of 0, from which its start was taken without a sign.
+constexpr Nanoseconds kLongestEvent = 30LL * 86'400 * 1'000'000'000;
+
+/// Kineto moves the base every quarter of a year (7,889,238 s): what lies further from it than this
+/// is in nanoseconds, which it can write since pytorch/kineto e44f6092.
+constexpr Nanoseconds kFurthestFromBase = 10'000'000LL * 1'000'000'000;
+
+/// Texts of a file, each kept once.
+class Names {
+ public:
+  std::uint32_t index_of(std::string_view name) {
+    const auto found = index_.find(std::string(name));
+    if (found != index_.end()) return found->second;
+    const auto index = static_cast<std::uint32_t>(texts_.size());
+    texts_.emplace_back(name);
+    index_.emplace(texts_.back(), index);
+    return index;
+  }
+  std::vector<std::string> take() { return std::move(texts_); }
+
+ private:
+  std::vector<std::string> texts_;
+  std::unordered_map<std::string, std::uint32_t> index_;
+};
+
+class KinetoReader {
+ public:
+  explicit KinetoReader(std::string file) { recording_.file = std::move(file); }
+
+  void add(const KinetoEvent& event) {
+    const Category category = category_of(event.category);
+    if (category == Category::other) {
+      if (event.phase != 'M') others_.insert(std::string(event.category));
+      return;
+    }
+    has_any_ = true;
+    recording_.notes.has_stacks |= category == Category::stack;
+    recording_.notes.has_memory |= category == Category::memory;
+    if (category == Category::stack || category == Category::memory) return;
+    if (category >= Category::kernel) return add_activity(event, category);
+    add_host_event(event, category);
+  }
+  void add_damaged() { ++recording_.notes.damaged; }
+  bool has_any() const { return has_any_; }
+  const std::set<std::string>& others() const { return others_; }
+
+  Recording finished(const KinetoMetadata& metadata, bool is_cut) && {
+    recording_.format = "PyTorch (Kineto)";
+    recording_.names = names_.take();
+    recording_.notes.is_cut = is_cut;
+    recording_.notes.has_stacks |= metadata.has_stacks;
+    recording_.notes.has_memory |= metadata.has_memory;
+    recording_.notes.has_shapes = metadata.has_shapes;
+    recording_.backend = metadata.backend;
+    recording_.rank = metadata.rank;
+    recording_.world_size = metadata.world_size;
+    take_busiest_device(metadata);
+    set_clock(metadata);
+    return put_in_order(std::move(recording_));
+  }
+
+ private:
+  /// Nothing where the event has no start, or ends before it.
+  std::optional<Interval> time_of(const KinetoEvent& event) {
+    if (!event.start || !event.duration) return std::nullopt;
+    if (*event.duration < 0 || *event.duration > kLongestEvent) return std::nullopt;
+    return Interval{*event.start, *event.start + *event.duration};
+  }
+
+  void add_activity(const KinetoEvent& event, Category category) {
+    const auto time = time_of(event);
+    // CUPTI writes 0 where it had no time for a kernel (pytorch/kineto issue 109).
+    if (!time || time->length() == 0) {
+      ++recording_.notes.untimed;
+      return;
+    }
+    GpuActivity activity;
+    activity.time = *time;
+    activity.correlation = event.correlation;
+    activity.name = names_.index_of(event.name);
+    activity.stream =
+        static_cast<std::int32_t>(event.stream ? *event.stream : number_in(event.thread));
+    activity.work = category == Category::kernel ? GpuWork::kernel
+                    : category == Category::copy ? GpuWork::copy
+                                                 : GpuWork::set;
+    by_device_[event.device ? *event.device : number_in(event.process)].push_back(activity);
+  }
+
+  void add_host_event(const KinetoEvent& event, Category category) {
+    const auto time = time_of(event);
+    if (!time) return;
+    HostEvent host;
+    host.time = *time;
+    host.correlation = event.correlation;
+    host.name = names_.index_of(event.name);
+    host.work = category == Category::runtime      ? HostWork::runtime
+                : category == Category::annotation ? HostWork::annotation
+                                                   : HostWork::operation;
+    // Before September 2021 annotations were operators.
+    if (event.name.starts_with("ProfilerStep#") || event.name.starts_with("enumerate(DataLoader)"))
+      host.work = HostWork::annotation;
+    thread_of(event).events.push_back(host);
+  }
+
+  RecordedThread& thread_of(const KinetoEvent& event) {
+    auto& threads = recording_.threads;
+    if (last_thread_ < threads.size() && threads[last_thread_].process == event.process &&
+        threads[last_thread_].thread == event.thread)
+      return threads[last_thread_];
+    const auto [at, is_new] = thread_index_.try_emplace(
+        std::pair{std::string(event.process), std::string(event.thread)}, threads.size());
+    if (is_new) threads.push_back({at->first.first, at->first.second, {}});
+    last_thread_ = at->second;
+    return threads[last_thread_];
+  }
+
+  static std::int64_t number_in(std::string_view text) {
+    const std::size_t digit = text.find_first_of("0123456789");
+    std::int64_t value = 0;
+    if (digit != std::string_view::npos)
+      std::from_chars(text.data() + digit, text.data() + text.size(), value);
+    return value;
+  }
+
+  void take_busiest_device(const KinetoMetadata& metadata) {
+    const auto busiest = std::max_element(
+        by_device_.begin(), by_device_.end(),
+        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    if (busiest == by_device_.end()) return;
+    for (const auto& [device, activities] : by_device_) {
+      if (device != busiest->first) recording_.notes.of_other_devices += activities.size();
+    }
+    recording_.activities = std::move(busiest->second);
+    const auto name = metadata.devices.find(busiest->first);
+    if (name != metadata.devices.end()) recording_.device = name->second;
+    if (recording_.device.empty() && !metadata.devices.empty())
+      recording_.device = metadata.devices.begin()->second;
+  }
+
+  /// Times were read as microseconds since 1970.
+  void set_clock(const KinetoMetadata& metadata) {
+    if (!metadata.base) return;
+    Nanoseconds latest = 0;
+    const auto for_all = [&](const auto& work) {
+      for (RecordedThread& thread : recording_.threads) {
+        for (HostEvent& event : thread.events) work(event.time);
+      }
+      for (GpuActivity& activity : recording_.activities) work(activity.time);
+    };
+    for_all([&](const Interval& time) { latest = std::max(latest, time.start); });
+    const bool is_in_nanoseconds = latest > kFurthestFromBase;
+    for_all([&](Interval& time) {
+      if (is_in_nanoseconds) time = {time.start / 1000, time.end / 1000};
+      time = {time.start + *metadata.base, time.end + *metadata.base};
+    });
+  }
+
+  Recording recording_;
+  Names names_;
+  std::map<std::pair<std::string, std::string>, std::size_t> thread_index_;
+  std::size_t last_thread_ = 0;
+  std::map<std::int64_t, std::vector<GpuActivity>> by_device_;
+  std::set<std::string> others_;  ///< categories that are not read
+  bool has_any_ = false;
+};
+
+[[noreturn]] void refuse(const std::string& path, const std::string& is) {
+  throw UserError(
+      fmt::format("{}: this is no recording of PyTorch's profiler, but {}", quoted_path(path), is));
+}
+
+/// What the file is, if its first bytes are not JSON's.
+void check_head(const std::string& path) {
+  const auto bytes = open_bytes(path);
+  std::array<char, 512> head{};
+  std::size_t size = 0;
+  for (std::size_t got = 1; got > 0 && size < head.size(); size += got)
+    got = bytes->read(&head[size], head.size() - size);
+  if (size == 0) refuse(path, bytes->is_cut() ? "damaged: it cannot be unpacked" : "empty");
+  const std::string other = other_format_by_head({head.data(), size}, path);
+  if (!other.empty()) refuse(path, other);
+}
+
+/// What a list is that holds no events.
+std::string list_of(std::string_view item) {
+  if (item.starts_with('['))
+    return "a list of lists, as PyTorch's memory timelines are: it holds no kernels";
+  return "a list of something else";
+}
+
+std::string without_events(const std::set<std::string>& categories) {
+  std::vector<std::string> some;
+  for (const std::string& category : categories) {
+    if (!category.empty() && some.size() < 5) some.push_back(quoted(category));
+  }
+  return some.empty() ? "JSON without its events"
+                      : fmt::format("a Chrome trace of another program: its events are {}",
+                                    fmt::join(some, ", "));
+}
+
+/// A number behind the last of these words in the file's name: rank-0, rank0, worker0_step_12.
+std::optional<int> rank_in(const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename().string();
+  for (const std::string_view word : {"rank", "worker"}) {
+    for (std::size_t at = name.find(word); at != std::string::npos; at = name.find(word, at + 1)) {
+      std::size_t digit = at + word.size();
+      if (digit < name.size() && (name[digit] == '-' || name[digit] == '_')) ++digit;
+      int rank = 0;
+      const auto [end, error] = std::from_chars(&name[digit], name.data() + name.size(), rank);
+      if (error == std::errc() && rank >= 0) return rank;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Recording read_kineto(const std::string& path) {
+  check_head(path);
+  const auto bytes = open_bytes(path);
+  JsonPieces pieces(*bytes, "traceEvents", path);
+  KinetoParser parser;
+  KinetoReader reader(path);
+  KinetoMetadata metadata;
+  for (JsonPiece piece = pieces.next(); piece.kind != JsonPiece::Kind::end; piece = pieces.next()) {
+    if (piece.kind == JsonPiece::Kind::member) {
+      metadata.add(piece.key, piece.text);
+      const std::string other = other_format_by_members(metadata.members);
+      if (!other.empty() && !reader.has_any()) refuse(path, other);
+    } else if (const auto event = parser.event(piece.text)) {
+      reader.add(*event);
+    } else if (pieces.is_list() && !reader.has_any()) {
+      refuse(path, list_of(piece.text));
+    } else {
+      reader.add_damaged();
+    }
+  }
+  const bool is_cut = pieces.is_cut() || bytes->is_cut();
+  if (!reader.has_any())
+    refuse(path, without_events(reader.others()) + (is_cut ? ", and cut" : ""));
+  Recording recording = std::move(reader).finished(metadata, is_cut);
+  if (!recording.rank) {
+    recording.rank = rank_in(path);
+    recording.notes.is_rank_from_name = recording.rank.has_value();
+  }
+  return recording;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,199 @@
+// Says what a recording cannot answer: events that are missing, clocks and recorders.
+#include "sim/recording/not_known.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/text/humanise.hpp"
+
+namespace stepsim {
+namespace {
+
+using Sentences = std::vector<std::string>;
+
+std::string count(std::size_t number, const char* one, const char* many) {
+  return fmt::format("{} {}", grouped(static_cast<std::int64_t>(number)), number == 1 ? one : many);
+}
+
+std::string time_text(double seconds) { return humanise(Seconds{seconds}).text(); }
+std::string time_text(Nanoseconds time) { return time_text(seconds_of(time)); }
+
+bool is_within(Nanoseconds moment, Interval window) {
+  return moment >= window.start && moment < window.end;
+}
+
+void about_reading(const Recording& recording, Sentences& say) {
+  const ReadingNotes& notes = recording.notes;
+  if (notes.is_cut) say.push_back("The file is cut: what stands behind its end is missing.");
+  if (notes.damaged > 0)
+    say.push_back(
+        fmt::format("{} could not be read: no JSON.", count(notes.damaged, "event", "events")));
+  if (notes.untimed > 0)
+    say.push_back(fmt::format("{} without a time: idle time is too large there.",
+                              count(notes.untimed, "GPU activity is", "GPU activities are")));
+  if (notes.clipped > 0)
+    say.push_back(fmt::format(
+        "{} far beyond the next activity of the stream: taken to end where that starts.",
+        count(notes.clipped, "duration reaches", "durations reach")));
+  if (notes.of_other_devices > 0)
+    say.push_back(fmt::format("{} of other GPUs of this process: not looked at.",
+                              count(notes.of_other_devices, "activity is", "activities are")));
+  if (notes.processes > 1)
+    say.push_back(fmt::format(
+        "{} processes launched work: ids of launches repeat where files of ranks were merged, so "
+        "that launches may be taken for each other's.",
+        notes.processes));
+  if (notes.is_rank_from_name)
+    say.push_back("The rank is that of the file's name: the file does not say it.");
+}
+
+void about_steps(const Recording& recording, const Observation& seen, Sentences& say) {
+  if (recording.activities.empty()) {
+    say.push_back("No work of a GPU was recorded: nothing is known of its time.");
+    return;
+  }
+  if (seen.steps.empty()) {
+    say.push_back(
+        "No steps are marked: the time of a step is not known, and the window is from the first to "
+        "the last activity of the GPU. torch.profiler marks steps where the loop calls step().");
+    return;
+  }
+  std::vector<double> times;
+  for (const ObservedStep& step : seen.steps) times.push_back(seconds_of(step.window.length()));
+  std::vector<double> sorted = times;
+  std::ranges::sort(sorted);
+  const double median = sorted[sorted.size() / 2];
+  // A step whose beginning the profiler missed had a third of the time in a trace of 2024.
+  if (times.size() > 2 && times.front() < 0.6 * median)
+    say.push_back(fmt::format("The first step ({}) is cut: it takes {}, and others {}.",
+                              seen.steps.front().name, time_text(times.front()),
+                              time_text(median)));
+  const Nanoseconds last = recording.activities.back().time.end;
+  if (last > seen.window.end)
+    say.push_back(fmt::format(
+        "The GPU works until {} after the last step ended on the host: steps are those of the "
+        "host, and launched_busy_s says what each launched.",
+        time_text(last - seen.window.end)));
+}
+
+/// Activities of the window that have no launch in the recording.
+void about_launches(const Recording& recording, const Observation& seen, Sentences& say) {
+  std::size_t without = 0, early = 0;
+  Nanoseconds shift = 0;
+  for (const GpuActivity& activity : recording.activities) {
+    if (!is_within(activity.time.start, seen.window)) continue;
+    without += activity.launch ? 0 : 1;
+    if (!activity.launch) continue;
+    const Nanoseconds latency = activity.time.start - recording.at(*activity.launch).time.start;
+    early += latency < 0 ? 1 : 0;
+    shift = std::min(shift, latency);
+  }
+  if (without > 0)
+    say.push_back(fmt::format(
+        "{} of {} activities have no launch in the recording (launched before it began, or not "
+        "recorded): why the GPU was idle before them is not known ({}).",
+        grouped(static_cast<std::int64_t>(without)),
+        grouped(static_cast<std::int64_t>(seen.activities)),
+        time_text(seen.idle.causes.unmatched)));
+  if (early > 0)
+    say.push_back(fmt::format(
+        "{} before their launch: the clocks of host and GPU differ by {} or more, which is not "
+        "corrected.",
+        count(early, "activity starts", "activities start"), time_text(-shift)));
+}
+
+/// Launches of kernels within the window whose kernels are not in the recording.
+void about_missing_kernels(const Recording& recording, const Observation& seen, Sentences& say) {
+  std::set<std::uint64_t> launched;
+  for (const GpuActivity& activity : recording.activities) launched.insert(activity.correlation);
+  std::size_t calls = 0, without = 0;
+  for (const RecordedThread& thread : recording.threads) {
+    for (const HostEvent& event : thread.events) {
+      if (event.work != HostWork::runtime || !is_within(event.time.start, seen.window) ||
+          recording.name_of(event).find("LaunchKernel") == std::string::npos)
+        continue;
+      ++calls;
+      without += launched.contains(event.correlation) ? 0 : 1;
+    }
+  }
+  if (calls == 0 || static_cast<double>(without) < 0.01 * static_cast<double>(calls)) return;
+  say.push_back(fmt::format(
+      "{} of {} launches have no kernel in the recording (sampled, lost, or behind its end): the "
+      "GPU was less idle than it seems.",
+      grouped(static_cast<std::int64_t>(without)), grouped(static_cast<std::int64_t>(calls))));
+}
+
+void about_graphs(const Recording& recording, const Observation& seen, Sentences& say) {
+  std::map<std::uint64_t, std::size_t> replays;
+  for (const GpuActivity& activity : recording.activities) {
+    if (activity.launch && replays_graph(recording.name_of(recording.at(*activity.launch))))
+      ++replays[activity.correlation];
+  }
+  if (replays.empty()) return;
+  std::size_t kernels = 0;
+  for (const auto& [correlation, of_it] : replays) kernels += of_it;
+  say.push_back(fmt::format(
+      "{} of a CUDA graph with {}: profilers may miss kernels of a replay, so that the {} between "
+      "them are not known to be idle.",
+      count(replays.size(), "replay", "replays"), count(kernels, "activity", "activities"),
+      time_text(seen.idle.in_graphs)));
+}
+
+void about_overlaps(const Recording& recording, Sentences& say) {
+  std::map<std::int32_t, Nanoseconds> ends;
+  std::size_t overlaps = 0;
+  for (const GpuActivity& activity : recording.activities) {
+    const auto [end, is_new] = ends.try_emplace(activity.stream, activity.time.end);
+    if (is_new) continue;
+    overlaps += activity.time.start < end->second ? 1 : 0;
+    end->second = std::max(end->second, activity.time.end);
+  }
+  if (overlaps > 0)
+    say.push_back(fmt::format(
+        "{} while the one before it in the stream runs (programmatic dependent launch, or branches "
+        "of a graph): times by kind count both.",
+        count(overlaps, "kernel starts", "kernels start")));
+}
+
+void about_recorders(const Recording& recording, const Observation& seen, Sentences& say) {
+  Sentences on;
+  if (recording.notes.has_stacks) on.push_back("Python stacks");
+  if (recording.notes.has_shapes) on.push_back("shapes");
+  if (recording.notes.has_memory) on.push_back("memory");
+  if (!on.empty() && seen.idle.causes.late_host > 0)
+    say.push_back(fmt::format(
+        "The profiler recorded {}, too, which slows the host: without that, late-host time is "
+        "shorter.",
+        fmt::join(on, ", ")));
+  double unknown = 0, all = 0;
+  for (const KernelTime& kind : seen.kinds) {
+    all += kind.seconds;
+    if (kind.kind == KernelKind::unknown) unknown += kind.seconds;
+  }
+  if (unknown > 0.005 * all)
+    say.push_back(fmt::format(
+        "Kernels that calib/kernels.yaml does not know take {} of the kernels' time: taken for "
+        "computation.",
+        percent(unknown / all)));
+}
+
+}  // namespace
+
+std::vector<std::string> not_known(const Recording& recording, const Observation& seen) {
+  Sentences say;
+  about_reading(recording, say);
+  about_steps(recording, seen, say);
+  if (recording.activities.empty()) return say;
+  about_launches(recording, seen, say);
+  about_missing_kernels(recording, seen, say);
+  about_graphs(recording, seen, say);
+  about_overlaps(recording, say);
+  about_recorders(recording, seen, say);
+  return say;
+}
+
+}  // namespace stepsim

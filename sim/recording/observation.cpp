@@ -1,0 +1,98 @@
+// Puts together what follows from a recording.
+#include "sim/recording/observation.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/recording/not_known.hpp"
+#include "sim/recording/steps.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr std::size_t kKernels = 10;
+
+bool is_within(const GpuActivity& activity, Interval window) {
+  return activity.time.end > window.start && activity.time.start < window.end;
+}
+
+/// The activity's time within the window.
+double seconds_within(const GpuActivity& activity, Interval window) {
+  return seconds_of(
+      Interval{std::max(activity.time.start, window.start), std::min(activity.time.end, window.end)}
+          .length());
+}
+
+std::vector<KernelTime> longest_first(std::vector<KernelTime> times, std::size_t most) {
+  std::ranges::stable_sort(times, std::ranges::greater{}, &KernelTime::seconds);
+  if (times.size() > most) times.resize(most);
+  return times;
+}
+
+void add_kernels(Observation& seen, const Recording& recording, const KindByName& kinds) {
+  std::map<std::uint32_t, KernelTime> by_name;
+  std::map<KernelKind, KernelTime> by_kind;
+  for (const GpuActivity& activity : recording.activities) {
+    if (!is_within(activity, seen.window)) continue;
+    ++seen.activities;
+    if (activity.work != GpuWork::kernel) continue;
+    const KernelKind kind = kinds[activity.name];
+    for (KernelTime* time : {&by_name[activity.name], &by_kind[kind]}) {
+      time->kind = kind;
+      ++time->calls;
+      time->seconds += seconds_within(activity, seen.window);
+    }
+  }
+  std::vector<KernelTime> names, all_kinds;
+  for (auto& [name, time] : by_name) {
+    time.name = recording.names[name];
+    names.push_back(time);
+  }
+  for (auto& [kind, time] : by_kind) {
+    time.name = name_of(kind);
+    all_kinds.push_back(time);
+  }
+  seen.kernels = longest_first(std::move(names), kKernels);
+  seen.kinds = longest_first(std::move(all_kinds), kNames<KernelKind>.size());
+}
+
+void add_steps(Observation& seen, const Recording& recording, const GpuRows& rows,
+               const std::vector<RecordedStep>& steps) {
+  for (const RecordedStep& step : steps) {
+    seen.steps.push_back({step.name, step.window, gpu_time(rows, step.window),
+                          busy_by_launch(recording, step.window)});
+  }
+}
+
+void add_gaps(Observation& seen, const Recording& recording) {
+  for (const LateGap& late : seen.idle.longest) {
+    seen.late_gaps.push_back({seconds_of(late.gap.start - seen.window.start),
+                              seconds_of(late.gap.length()), seconds_of(late.late),
+                              recording.name_of(recording.activities[late.before])});
+  }
+}
+
+}  // namespace
+
+Observation observe(const Recording& recording, const KernelKinds& kinds) {
+  const KindByName by_name = kinds_of_names(recording, kinds);
+  const GpuRows rows = gpu_rows(recording, by_name);
+  const std::vector<RecordedStep> steps = steps_of(recording);
+  Observation seen;
+  seen.file = recording.file;
+  seen.format = recording.format;
+  seen.device = recording.device;
+  seen.backend = recording.backend;
+  seen.rank = recording.rank;
+  seen.world_size = recording.world_size;
+  seen.window = window_of(recording, steps);
+  seen.gpu = gpu_time(rows, seen.window);
+  seen.idle = idle_time(recording, rows.busy, seen.window);
+  add_steps(seen, recording, rows, steps);
+  add_kernels(seen, recording, by_name);
+  add_gaps(seen, recording);
+  seen.not_known = not_known(recording, seen);
+  return seen;
+}
+
+}  // namespace stepsim

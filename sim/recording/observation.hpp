@@ -1,0 +1,60 @@
+// What a recording shows of one rank: where its steps go, why its GPU is idle, what it cannot tell.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "sim/recording/gpu_time.hpp"
+#include "sim/recording/idle_time.hpp"
+#include "sim/recording/kernel_kinds.hpp"
+#include "sim/recording/recording.hpp"
+
+namespace stepsim {
+
+struct ObservedStep {
+  std::string name;
+  Interval window;
+  GpuTime gpu;                    ///< within the step's window on the host
+  Nanoseconds launched_busy = 0;  ///< busy with what the step launched, whenever that is
+};
+
+/// Kernels of one kind or name within the window. Their seconds are sums: kernels that run beside
+/// each other count each.
+struct KernelTime {
+  std::string name;
+  KernelKind kind = KernelKind::unknown;
+  std::size_t calls = 0;
+  double seconds = 0;
+};
+
+/// A gap in which the host was late, with the name of what followed.
+struct ObservedGap {
+  double at_s = 0;  ///< seconds since the window began
+  double seconds = 0;
+  double late_s = 0;  ///< seconds until the launch call of what followed began
+  std::string before;
+};
+
+struct Observation {
+  std::string file, format, device, backend;
+  std::optional<int> rank, world_size;
+  Interval window;
+  GpuTime gpu;
+  IdleTime idle;
+  std::vector<ObservedStep> steps;
+  std::vector<KernelTime> kinds;    ///< by time, the most first
+  std::vector<KernelTime> kernels;  ///< the 10 names that take most
+  std::vector<ObservedGap> late_gaps;
+  std::size_t activities = 0;          ///< of the GPU, within the window
+  std::vector<std::string> not_known;  ///< sentences
+
+  Nanoseconds idle_length() const { return window.length() - gpu.busy; }
+};
+
+/// All that follows from one recording by itself.
+Observation observe(const Recording& recording, const KernelKinds& kinds);
+
+inline double seconds_of(Nanoseconds time) { return static_cast<double>(time) * 1e-9; }
+
+}  // namespace stepsim

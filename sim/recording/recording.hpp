@@ -1,0 +1,86 @@
+// A recording of a real run: what one process did on its threads and on its GPU, whoever wrote it.
+//
+// Readers of all formats fill it (kineto/); whatever follows from a recording knows no format.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/recording/interval_set.hpp"
+
+namespace stepsim {
+
+/// What an event of a thread is.
+enum class HostWork : std::uint8_t {
+  operation,   ///< an operator of the framework (aten::mm)
+  runtime,     ///< a call of the GPU's runtime or driver (cudaLaunchKernel, hipMemcpyAsync)
+  annotation,  ///< a range that the program or the framework named (ProfilerStep#5)
+};
+
+struct HostEvent {
+  Interval time;
+  std::uint64_t correlation = 0;  ///< of a runtime call: what it launches has the same; 0: none
+  std::uint32_t name = 0;         ///< index in Recording::names
+  HostWork work = HostWork::operation;
+};
+
+struct RecordedThread {
+  std::string process, thread;    ///< their ids, as the file has them
+  std::vector<HostEvent> events;  ///< in order of their start, the longer of two first
+};
+
+/// A host event by its place in the recording.
+struct HostEventPlace {
+  std::uint32_t thread = 0, event = 0;
+};
+
+enum class GpuWork : std::uint8_t { kernel, copy, set };
+
+struct GpuActivity {
+  Interval time;
+  std::uint64_t correlation = 0;
+  std::optional<HostEventPlace> launch;  ///< the runtime call that launched it, where recorded
+  std::uint32_t name = 0;                ///< index in Recording::names
+  std::int32_t stream = 0;
+  GpuWork work = GpuWork::kernel;
+};
+
+/// What a reader had to leave out or to mend, and what was recorded besides.
+struct ReadingNotes {
+  bool is_cut = false;               ///< the file ends before its text does
+  std::size_t damaged = 0;           ///< events that are no JSON
+  std::size_t untimed = 0;           ///< GPU activities without a time
+  std::size_t clipped = 0;           ///< durations that reached far over the stream's next activity
+  std::size_t of_other_devices = 0;  ///< GPU activities of devices other than the busiest one
+  std::size_t processes = 0;         ///< processes that launched work
+  bool is_rank_from_name = false;    ///< the rank is the one in the file's name
+  bool has_stacks = false, has_shapes = false, has_memory = false;  ///< recorders that were on
+};
+
+struct Recording {
+  std::string file;     ///< as the user named it
+  std::string format;   ///< who wrote it, as in "PyTorch (Kineto)"
+  std::string device;   ///< name of the GPU; empty where the file does not say
+  std::string backend;  ///< of the collectives; empty where the file does not say
+  std::optional<int> rank, world_size;
+  std::vector<std::string> names;  ///< of events, each once
+  std::vector<RecordedThread> threads;
+  std::vector<GpuActivity> activities;  ///< of one GPU, in order of their start
+  ReadingNotes notes;
+
+  const std::string& name_of(const HostEvent& event) const { return names[event.name]; }
+  const std::string& name_of(const GpuActivity& activity) const { return names[activity.name]; }
+  const HostEvent& at(HostEventPlace place) const {
+    return threads[place.thread].events[place.event];
+  }
+};
+
+/// Puts the events in order, clips durations that the next activity of the stream shows to be wrong,
+/// and finds the launch of each activity by its correlation. Readers end with it.
+Recording put_in_order(Recording recording);
+
+}  // namespace stepsim

@@ -1,0 +1,48 @@
+// Finds the steps of a recording, and what was launched in each.
+#include "sim/recording/steps.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace stepsim {
+
+std::vector<RecordedStep> steps_of(const Recording& recording) {
+  std::map<std::string, Interval> by_name;  // a step that several threads name is one
+  for (const RecordedThread& thread : recording.threads) {
+    for (const HostEvent& event : thread.events) {
+      if (event.work != HostWork::annotation) continue;
+      const std::string& name = recording.name_of(event);
+      if (!name.starts_with("ProfilerStep#") || event.time.length() == 0) continue;
+      const auto [step, is_new] = by_name.try_emplace(name, event.time);
+      if (!is_new && event.time.length() > step->second.length()) step->second = event.time;
+    }
+  }
+  std::vector<RecordedStep> steps;
+  for (const auto& [name, window] : by_name) steps.push_back({name, window});
+  std::ranges::sort(steps, {}, [](const RecordedStep& step) { return step.window.start; });
+  return steps;
+}
+
+Interval window_of(const Recording& recording, const std::vector<RecordedStep>& steps) {
+  Interval window;
+  const auto extend = [&](const Interval& by) {
+    if (window.length() == 0) window = by;
+    window = {std::min(window.start, by.start), std::max(window.end, by.end)};
+  };
+  for (const RecordedStep& step : steps) extend(step.window);
+  if (!steps.empty()) return window;
+  for (const GpuActivity& activity : recording.activities) extend(activity.time);
+  return window;
+}
+
+Nanoseconds busy_by_launch(const Recording& recording, Interval window) {
+  std::vector<Interval> launched;
+  for (const GpuActivity& activity : recording.activities) {
+    if (!activity.launch) continue;
+    const Nanoseconds call = recording.at(*activity.launch).time.start;
+    if (call >= window.start && call < window.end) launched.push_back(activity.time);
+  }
+  return length(united(std::move(launched)));
+}
+
+}  // namespace stepsim
