@@ -36,13 +36,21 @@ struct LateGap {
   std::size_t before = 0;  ///< the activity that follows: its index in Recording::activities
 };
 
+/// Parts of the causes in which nobody knows whether the GPU was idle.
+struct IdleDoubts {
+  Nanoseconds graph_replays = 0;  ///< within replays of a CUDA graph, whose kernels may be missing
+  /// Elsewhere, what was launched waits for more than 1 ms while nothing runs on any stream: what it
+  /// waits for was not recorded.
+  Nanoseconds long_waits = 0;
+  /// Both together, by their cause.
+  Nanoseconds of_queued = 0, of_launch_latency = 0;
+};
+
 struct IdleTime {
   IdleCauses causes;
   HostStates late_host;
   std::vector<LateGap> longest;  ///< at most 5, the longest first
-  /// Gaps within replays of a CUDA graph, part of the causes: kernels of a replay may lack in a
-  /// recording, so that nobody knows whether the GPU was idle.
-  Nanoseconds in_graphs = 0;
+  IdleDoubts doubts;
 };
 
 /// The idle time of a window. `busy` is when the GPU does anything.

@@ -140,7 +140,16 @@ void about_graphs(const Recording& recording, const Observation& seen, Sentences
       "{} of a CUDA graph with {}: profilers may miss kernels of a replay, so that the {} between "
       "them are not known to be idle.",
       count(replays.size(), "replay", "replays"), count(kernels, "activity", "activities"),
-      time_text(seen.idle.in_graphs)));
+      time_text(seen.idle.doubts.graph_replays)));
+}
+
+void about_waits(const Observation& seen, Sentences& say) {
+  const Nanoseconds waits = seen.idle.doubts.long_waits;
+  if (waits > 0)
+    say.push_back(fmt::format(
+        "For {} work that was launched waits, each time for more than 1 ms, while nothing runs on "
+        "any stream: what it waits for was not recorded, and the GPU may not be idle.",
+        time_text(waits)));
 }
 
 void about_overlaps(const Recording& recording, Sentences& say) {
@@ -160,7 +169,7 @@ void about_overlaps(const Recording& recording, Sentences& say) {
 }
 
 void about_recorders(const Recording& recording, const Observation& seen, Sentences& say) {
-  Sentences on;
+  std::vector<const char*> on;
   if (recording.notes.has_stacks) on.push_back("Python stacks");
   if (recording.notes.has_shapes) on.push_back("shapes");
   if (recording.notes.has_memory) on.push_back("memory");
@@ -168,7 +177,7 @@ void about_recorders(const Recording& recording, const Observation& seen, Senten
     say.push_back(fmt::format(
         "The profiler recorded {}, too, which slows the host: without that, late-host time is "
         "shorter.",
-        fmt::join(on, ", ")));
+        fmt::join(on, " and ")));
   double unknown = 0, all = 0;
   for (const KernelTime& kind : seen.kinds) {
     all += kind.seconds;
@@ -191,6 +200,7 @@ std::vector<std::string> not_known(const Recording& recording, const Observation
   about_launches(recording, seen, say);
   about_missing_kernels(recording, seen, say);
   about_graphs(recording, seen, say);
+  about_waits(seen, say);
   about_overlaps(recording, say);
   about_recorders(recording, seen, say);
   return say;

@@ -24,6 +24,11 @@ Json host_json(const HostStates& host) {
           {"python", seconds_json(host.python)}};
 }
 
+Json doubts_json(const IdleDoubts& doubts) {
+  return {{"graph_replays", seconds_json(doubts.graph_replays)},
+          {"long_waits", seconds_json(doubts.long_waits)}};
+}
+
 Json step_json(const ObservedStep& step) {
   return {{"name", step.name},
           {"seconds", seconds_json(step.window.length())},
@@ -67,7 +72,7 @@ Json rank_json(const Observation& seen) {
           {"exposed_communication_s", seconds_json(seen.gpu.exposed_communication())},
           {"idle_s", idle_json(seen.idle.causes)},
           {"late_host_s", host_json(seen.idle.late_host)},
-          {"idle_in_graphs_s", seconds_json(seen.idle.in_graphs)},
+          {"idle_not_known_s", doubts_json(seen.idle.doubts)},
           {"activities", seen.activities},
           {"steps", list_json(seen.steps, step_json)},
           {"longest_late_gaps", list_json(seen.late_gaps, gap_json)},

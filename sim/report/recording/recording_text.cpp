@@ -35,7 +35,8 @@ class RecordingPage : Page {
       kernels();
       gaps();
     }
-    for (const std::string& sentence : seen_.not_known) paragraph("Not known", sentence);
+    for (std::size_t i = 0; i < seen_.not_known.size(); ++i)
+      paragraph(i == 0 ? "Not known" : "", seen_.not_known[i]);
     const RecordingVerdict verdict = verdict_of(seen_);
     paragraph("Verdict", verdict.sentence);
     paragraph("Next", verdict.next);
@@ -52,11 +53,11 @@ class RecordingPage : Page {
     if (seen_.rank && seen_.world_size) who += fmt::format(" of {}", *seen_.world_size);
     heading(fmt::format("{}: {}", seen_.file, who));
     const std::size_t steps = seen_.steps.size();
-    wrapped(fmt::format("recorded by {}; {}, {} on the GPU in {}", seen_.format,
+    wrapped(fmt::format("recorded by {}; {}, {} activities of the GPU in {}", seen_.format,
                         steps == 0   ? "no steps are marked"
                         : steps == 1 ? "1 step"
                                      : fmt::format("{} steps", steps),
-                        humanise(static_cast<double>(seen_.activities), "activities").text(),
+                        grouped(static_cast<std::int64_t>(seen_.activities)),
                         humanise(Seconds{seconds_of(seen_.window.length())}).text()));
     line();
   }
@@ -147,12 +148,15 @@ class RecordingPage : Page {
   }
 
   void gaps() {
-    if (seen_.late_gaps.empty()) return;
+    std::vector<ObservedGap> late = seen_.late_gaps;
+    std::erase_if(late, [&](const ObservedGap& gap) {
+      return gap.late_s < gap.seconds / 2 || share(gap.seconds) < kSmall;
+    });
+    if (late.empty()) return;
     line(bold("Longest gaps in which the host was late, before"));
-    for (std::size_t i = 0; i < std::min(kGaps, seen_.late_gaps.size()); ++i) {
-      const ObservedGap& gap = seen_.late_gaps[i];
-      row(shortened(gap.before), gap.seconds, fmt::format("  at {}", column_.text(gap.at_s)));
-    }
+    for (std::size_t i = 0; i < std::min(kGaps, late.size()); ++i)
+      row(shortened(late[i].before), late[i].seconds,
+          fmt::format("  at {}", column_.text(late[i].at_s)));
     line();
   }
 

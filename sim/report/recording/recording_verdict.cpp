@@ -24,13 +24,14 @@ struct Part {
 std::array<Part, 9> parts_of(const Observation& seen) {
   const IdleCauses& idle = seen.idle.causes;
   const HostStates& host = seen.idle.late_host;
+  const IdleDoubts& doubts = seen.idle.doubts;
   return {{
       {host.loader, "data-bound", "waits for the loader, which hands over batches too late",
        "more workers of the DataLoader, a deeper prefetch, or less work for each sample"},
       {host.sync, "sync-bound", "waits for a host that had waited for it",
        "look for .item(), .cpu(), nonzero() and prints of tensors in the step"},
-      {host.operation + host.runtime + idle.launch_latency, "launch-bound",
-       "waits for operators and launches of the host",
+      {host.operation + host.runtime + idle.launch_latency - doubts.of_launch_latency,
+       "launch-bound", "waits for operators and launches of the host",
        "fewer and larger kernels: torch.compile, fused optimizers, CUDA graphs, larger "
        "micro-batches"},
       {host.python, "host-bound", "waits for Python, or for what it calls between operators",
@@ -39,12 +40,13 @@ std::array<Part, 9> parts_of(const Observation& seen) {
        "overlap it with computation, or compare ranks: the time includes waiting for a late one"},
       {seen.gpu.copies_alone(), "copy-bound", "copies and computes nothing",
        "pinned memory, non_blocking=True and prefetching to the GPU"},
-      {idle.queued, "queue-bound", "waits for events of other streams",
+      {idle.queued - doubts.of_queued, "queue-bound", "waits for events of other streams",
        "look which stream the next kernels wait for"},
       {idle.tiny, "bound by small kernels", "changes from one kernel to the next",
        "fewer and larger kernels: torch.compile, fused optimizers"},
-      {idle.unmatched + idle.tail, "not known", "is idle before work whose launch was not recorded",
-       "record more steps, with ProfilerActivity.CPU and a warm-up"},
+      {idle.unmatched + idle.tail + doubts.of_queued + doubts.of_launch_latency, "not known",
+       "may be idle, where launches or kernels were not recorded",
+       "record more steps, with ProfilerActivity.CPU and a warm-up, and without CUDA graphs"},
   }};
 }
 
