@@ -17,6 +17,8 @@ void add_explain(CLI::App& app, Action& chosen) {
       "Examples: stepsim explain scenarios/gpt3-175b-1024xa100.yaml\n"
       "          stepsim explain worker0.pt.trace.json.gz     what torch.profiler wrote");
   add_scenario(*explain, kept->scenario);
+  explain->get_option("scenario")
+      ->description("scenario (YAML), or a recording of a real run (JSON)");
   add_format(*explain, kept->format, {"table", "json"});
   explain->callback([kept, &chosen] {
     kept->screen = screen_here();

@@ -13,6 +13,7 @@
 #include "sim/import/importer.hpp"
 #include "sim/import/kind_of_file.hpp"
 #include "sim/process/launcher.hpp"
+#include "sim/recording/looks_like_recording.hpp"
 
 namespace stepsim {
 
@@ -74,6 +75,8 @@ std::string way_out_for_its_scenario(const CLI::App& app) {
     // `show model` reads a model's config itself, and has said why it cannot.
     if (what != nullptr && what->as<std::string>() == "model") continue;
     const auto path = file->as<std::string>();
+    // `explain` reads recordings itself, and has said what is wrong.
+    if (command->get_name() == "explain" && looks_like_recording(path)) continue;
     try {
       const auto source = read_source(path, kLargestImport);
       // What no other command reads has no way out, and looking for it takes long.
