@@ -125,7 +125,7 @@ std::optional<Nanoseconds> nanoseconds_of(std::string_view microseconds) {
   Nanoseconds time = whole * 1000;
   if (at != end && *at == '.') {
     ++at;
-    for (int scale = 100; at != end && *at >= '0' && *at <= '9'; ++at, scale /= 10)
+    for (Nanoseconds scale = 100; at != end && *at >= '0' && *at <= '9'; ++at, scale /= 10)
       time += (*at - '0') * scale;
   }
   if (at != end) return with_exponent(microseconds);
