@@ -36,7 +36,7 @@ class DeferredSets {
     return Fate::waits;
   }
 
-  /// Those that waited for this one: nobody waits for it any more.
+  /// Takes out all strategies that wait for `plain`.
   std::vector<Waiting> take(const Strategy& plain) {
     std::vector<Waiting> taken;
     std::erase_if(waiting_, [&](const Waiting& one) {

@@ -33,7 +33,7 @@ Axes usual_axes(const Axes& axes) {
   });
   keep_of(usual.bucket, {0.0});
   keep_of(usual.shard_degree, {0});
-  if (!usual.overlap.empty()) usual.overlap = {usual.overlap.back()};
+  keep_of(usual.overlap, {true});
   if (usual.chunks.size() > 2) {
     const auto most = *std::ranges::max_element(usual.chunks);
     keep_if_any(usual.chunks, [&](int chunks) { return chunks <= 5 || chunks == most; });
@@ -54,7 +54,7 @@ std::vector<TriedStrategy> usual_strategies(const Axes& axes, const SearchBase& 
     }
   };
   walk(usual_axes(axes), base, visit, {.keep_refused = false, .stops = stops});
-  // Those that are alike stay in the order of the walk.
+  // Strategies with equal bounds stay in the order of the walk, so that answers are the same bytes.
   std::ranges::stable_sort(usual, {}, [](const TriedStrategy& one) { return one.bound.step; });
   usual.resize(std::min(usual.size(), most));
   return usual;

@@ -8,8 +8,8 @@
 
 namespace stepsim {
 
-/// Of the usual strategies at most so many that can fit in memory, those with the lowest bounds. Usual
-/// is: tensor parallelism within a node, no context parallelism, pipelines of few stages with few
+/// The usual strategies with the lowest bounds, at most `most` and such as can fit in memory. Usual is:
+/// tensor parallelism within a node, no context parallelism, pipelines of few stages with few
 /// chunks or as many as there may be, small micro-batches, the optimizer's state or all of it sharded,
 /// nothing or everything computed again. An axis that has none of its usual values has all of them.
 std::vector<TriedStrategy> usual_strategies(const Axes& axes, const SearchBase& base,

@@ -27,7 +27,8 @@ struct RunEnergy {
 
   /// Board and host, with cooling.
   Watts facility() const { return {(board.value + host.value) * pue}; }
-  /// Of all GPUs, in that time; for a share of it no kernel runs, as while a run is restarted.
+  /// The energy of all GPUs in that time, `idle` of which is the share in which no kernel runs, as
+  /// while a run is restarted.
   double kwh(Seconds time, double idle = 0) const;
   double kg_of_co2e(double kwh) const { return kwh * carbon.grams_per_kwh / 1e3; }
 };

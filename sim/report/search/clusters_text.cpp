@@ -82,7 +82,7 @@ class ClustersPage : Page {
   }
 
   void notes() {
-    std::vector<std::string> unproven, parts;
+    std::vector<std::string> unproven;
     for (const ClusterSearch& one : r_.clusters) {
       if (one.best() == nullptr) continue;
       const SearchOutcome& o = one.search->outcome;

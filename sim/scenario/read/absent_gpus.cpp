@@ -9,7 +9,7 @@
 namespace stepsim {
 namespace {
 
-/// Of another maker's GPUs the one whose memory is as fast.
+/// GPUs and the nearest profile by generation; for another maker's the one whose memory is as fast.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 27> kNearest{{
     {"a100", "a100-80"},  {"a100pcie", "a100-80"}, {"a800", "a100-80"},   {"a10", "l40s"},
     {"a10g", "l40s"},     {"a40", "l40s"},         {"a6000", "l40s"},     {"b100", "b200"},
@@ -34,7 +34,7 @@ std::string bare(std::string_view name) {
   for (const std::string_view word : {"nvidia", "amd", "tesla", "geforce", "instinct", "sxm2",
                                       "sxm3", "sxm4", "sxm5", "sxm", "hbm3e", "hbm3"})
     erase_word(text, word);
-  // Of a capacity, and not of GB200.
+  // A name that ends with GB ends with a capacity; GB200 only begins with it.
   if (text.size() > 2 && text.ends_with("gb")) text.erase(text.size() - 2);
   return text;
 }

@@ -2,8 +2,7 @@
 //
 // A name is looked up in the folder of its kind below each root of the library; a text with a slash
 // or ending in .yaml or .json is a path, relative to the file that it stands in; a model in .json
-// is a Hugging Face config. `base:` starts from another
-// file and replaces keys.
+// is a Hugging Face config. `base:` starts from another file and replaces keys.
 #pragma once
 
 #include <memory>
@@ -23,7 +22,8 @@ struct Kind {
   std::string_view title;   ///< "GPU profile"
   std::string_view folder;  ///< "calib/gpus"
   bool by_path = true;      ///< whether a path will do in place of a name
-  /// Of names that are no file's the nearest that is, where that is no matter of spelling; or "".
+  /// The nearest of `names` to a thing that has no file, where nearness is no matter of spelling;
+  /// empty where there is none.
   std::string (*nearest)(std::string_view name, const std::vector<std::string>& names) = nullptr;
 };
 inline constexpr Kind kModelKind{"model", "models"};
