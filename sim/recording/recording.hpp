@@ -19,6 +19,7 @@ enum class HostWork : std::uint8_t {
   operation,   ///< an operator of the framework (aten::mm)
   runtime,     ///< a call of the GPU's runtime or driver (cudaLaunchKernel, hipMemcpyAsync)
   annotation,  ///< a range that the program or the framework named (ProfilerStep#5)
+  python,      ///< a function of Python with its source line (train.py(42): main)
 };
 
 struct HostEvent {
@@ -40,13 +41,29 @@ struct HostEventPlace {
 
 enum class GpuWork : std::uint8_t { kernel, copy, set };
 
+/// What a kernel of a communication library says of itself: one record for all calls that are alike
+/// but for their order.
+struct RecordedCollective {
+  std::string operation;  ///< in the words of the recorder: allreduce, _allgather_base, send
+  std::string group;      ///< name of the process group
+  std::string group_description;  ///< what the program calls it; empty where it does not say
+  std::vector<int> ranks;         ///< members; empty where the file does not say, or cuts the list
+  int group_size = 0;             ///< 0: the file does not say
+  double in_elements = 0, out_elements = 0;
+  double bytes_per_element = 0;  ///< 0: the type is not known
+  bool operator==(const RecordedCollective&) const = default;
+};
+inline constexpr std::uint32_t kNoCollective = 0xffffffff;
+
 struct GpuActivity {
   Interval time;
   std::uint64_t correlation = 0;
-  std::optional<HostEventPlace> launch;  ///< the runtime call that launched it, where recorded
-  std::uint32_t name = 0;                ///< index in Recording::names
+  std::optional<HostEventPlace> launch;      ///< the runtime call that launched it, where recorded
+  std::uint32_t name = 0;                    ///< index in Recording::names
+  std::uint32_t collective = kNoCollective;  ///< index in Recording::collectives
   std::int32_t stream = 0;
   GpuWork work = GpuWork::kernel;
+  double bytes = 0;  ///< of copies and sets, where recorded
 };
 
 /// What a reader had to leave out or to mend, and what was recorded besides.
@@ -70,6 +87,7 @@ struct Recording {
   std::vector<std::string> names;  ///< of events, each once
   std::vector<RecordedThread> threads;
   std::vector<GpuActivity> activities;  ///< of one GPU, in order of their start
+  std::vector<RecordedCollective> collectives;
   ReadingNotes notes;
 
   const std::string& name_of(const HostEvent& event) const { return names[event.name]; }
