@@ -71,6 +71,8 @@ class GapReader {
 
   IdleTime read(const IntervalSet& gaps) {
     for (const Interval& gap : gaps) add(gap);
+    std::ranges::stable_sort(idle_.pieces, {},
+                             [](const IdlePiece& piece) { return piece.time.start; });
     std::ranges::stable_sort(idle_.longest, std::ranges::greater{},
                              [](const LateGap& late) { return late.gap.length(); });
     if (idle_.longest.size() > kListed) idle_.longest.resize(kListed);
@@ -82,21 +84,25 @@ class GapReader {
     IdleCauses& causes = idle_.causes;
     if (gap.length() < kTiny) {
       causes.tiny += gap.length();
-      in_replays(gap);
+      piece(gap, IdleKind::tiny, in_replays(gap) > 0);
       return;
     }
     const auto next = activity_at(gap.end);
     if (gap.end >= window_.end || !next) {
       causes.tail += gap.length();
+      piece(gap, IdleKind::tail);
       return;
     }
     const auto& launch = recording_.activities[*next].launch;
     if (!launch) {
       causes.unmatched += gap.length();
       in_replays(gap);
+      piece(gap, IdleKind::unmatched, true);
     } else if (recording_.at(*launch).time.start <= gap.start) {
       causes.queued += gap.length();
-      idle_.doubts.of_queued += doubt(gap);
+      const Nanoseconds doubtful = doubt(gap);
+      idle_.doubts.of_queued += doubtful;
+      piece(gap, IdleKind::queued, doubtful > 0);
     } else {
       add_late(gap, *next, *launch);
     }
@@ -120,18 +126,33 @@ class GapReader {
     const Interval late{gap.start, std::min(recording_.at(launch).time.start, gap.end)};
     idle_.causes.late_host += late.length();
     idle_.causes.launch_latency += gap.end - late.end;
-    idle_.doubts.of_launch_latency += doubt({late.end, gap.end});
+    const Nanoseconds doubtful = doubt({late.end, gap.end});
+    idle_.doubts.of_launch_latency += doubtful;
+    piece({late.end, gap.end}, IdleKind::launch_latency, doubtful > 0);
     idle_.longest.push_back({gap, late.length(), next});
     const ThreadStates& states = states_of_thread(launch.thread);
+    IntervalSet rest{late};
+    const auto take = [&](const IntervalSet& set, IdleKind kind) {
+      const IntervalSet taken = clipped(set, late);
+      rest = difference(rest, taken);
+      return late_pieces(taken, kind, launch.thread);
+    };
     HostStates& host = idle_.late_host;
-    const auto length_of = [&](const IntervalSet& set) { return length_within(set, late); };
-    const Nanoseconds sync = length_of(states.sync), loader = length_of(states.loader),
-                      runtime = length_of(states.runtime), operation = length_of(states.operation);
-    host.sync += sync;
-    host.loader += loader;
-    host.runtime += runtime;
-    host.operation += operation;
-    host.python += late.length() - sync - loader - runtime - operation;
+    host.sync += take(states.sync, IdleKind::late_sync);
+    host.loader += take(states.loader, IdleKind::late_loader);
+    host.runtime += take(states.runtime, IdleKind::late_runtime);
+    host.operation += take(states.operation, IdleKind::late_operation);
+    host.python += late_pieces(rest, IdleKind::late_python, launch.thread);
+  }
+
+  void piece(const Interval& time, IdleKind kind, bool is_doubtful = false) {
+    if (time.length() > 0) idle_.pieces.push_back({time, kind, 0, is_doubtful});
+  }
+
+  /// Notes them, and returns their length.
+  Nanoseconds late_pieces(const IntervalSet& set, IdleKind kind, std::uint32_t thread) {
+    for (const Interval& time : set) idle_.pieces.push_back({time, kind, thread, false});
+    return length(set);
   }
 
   /// The first activity that starts at that moment.

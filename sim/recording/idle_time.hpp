@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "sim/recording/interval_set.hpp"
@@ -46,10 +47,32 @@ struct IdleDoubts {
   Nanoseconds of_queued = 0, of_launch_latency = 0;
 };
 
+/// What a moment of idle time is: a cause, or a state of the late host.
+enum class IdleKind : std::uint8_t {
+  tiny,
+  queued,
+  late_sync,
+  late_loader,
+  late_runtime,
+  late_operation,
+  late_python,
+  launch_latency,
+  tail,
+  unmatched,
+};
+
+struct IdlePiece {
+  Interval time;
+  IdleKind kind = IdleKind::tiny;
+  std::uint32_t thread = 0;  ///< of late ones: that of the launch that came late
+  bool is_doubtful = false;  ///< nobody knows whether the GPU was idle
+};
+
 struct IdleTime {
   IdleCauses causes;
   HostStates late_host;
-  std::vector<LateGap> longest;  ///< at most 5, the longest first
+  std::vector<IdlePiece> pieces;  ///< all of the idle time, in order of time
+  std::vector<LateGap> longest;   ///< at most 5, the longest first
   IdleDoubts doubts;
 };
 

@@ -72,6 +72,16 @@ void add_gaps(Observation& seen, const Recording& recording) {
   }
 }
 
+void add_causes(Observation& seen, const Recording& recording, const GpuRows& rows,
+                const KindByName& kinds, const std::vector<RecordedStep>& steps) {
+  seen.communication = communication_of(recording, kinds, rows, steps, seen.window);
+  seen.breakdown = breakdown_of(recording, kinds, rows, seen.idle, seen.communication, seen.window);
+  seen.late_sites = late_sites(recording, seen.idle);
+  std::vector<Nanoseconds> starts;
+  for (const CommunicationCall& call : seen.communication.calls) starts.push_back(call.time.start);
+  seen.work_before = own_work_until(rows, seen.idle, seen.window, starts);
+}
+
 }  // namespace
 
 Observation observe(const Recording& recording, const KernelKinds& kinds) {
@@ -91,6 +101,7 @@ Observation observe(const Recording& recording, const KernelKinds& kinds) {
   add_steps(seen, recording, rows, steps);
   add_kernels(seen, recording, by_name);
   add_gaps(seen, recording);
+  add_causes(seen, recording, rows, by_name, steps);
   seen.not_known = not_known(recording, seen);
   return seen;
 }

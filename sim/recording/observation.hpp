@@ -5,9 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "sim/recording/breakdown.hpp"
+#include "sim/recording/communication_call.hpp"
 #include "sim/recording/gpu_time.hpp"
 #include "sim/recording/idle_time.hpp"
 #include "sim/recording/kernel_kinds.hpp"
+#include "sim/recording/late_sites.hpp"
+#include "sim/recording/ranks/own_work.hpp"
 #include "sim/recording/recording.hpp"
 
 namespace stepsim {
@@ -46,8 +50,12 @@ struct Observation {
   std::vector<KernelTime> kinds;    ///< by time, the most first
   std::vector<KernelTime> kernels;  ///< the 10 names that take most
   std::vector<ObservedGap> late_gaps;
-  std::size_t activities = 0;          ///< of the GPU, within the window
-  std::vector<std::string> not_known;  ///< sentences
+  std::size_t activities = 0;  ///< of the GPU, within the window
+  Breakdown breakdown;         ///< of the window
+  std::vector<LateSite> late_sites;
+  RankCommunication communication;
+  std::vector<OwnWorkTimes> work_before;  ///< its own work until each call of its communication
+  std::vector<std::string> not_known;     ///< sentences
 
   Nanoseconds idle_length() const { return window.length() - gpu.busy; }
 };

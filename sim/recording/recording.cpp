@@ -55,6 +55,34 @@ void find_launches(Recording& recording) {
   recording.notes.processes = processes.size();
 }
 
+/// The collective that a thread hands to its library at that moment; of several marks of one call,
+/// that which names the group.
+std::uint32_t collective_at(const Recording& recording, HostEventPlace launch) {
+  const Nanoseconds moment = recording.at(launch).time.start;
+  const auto& calls = recording.threads[launch.thread].collective_calls;
+  auto call = std::upper_bound(
+      calls.begin(), calls.end(), moment,
+      [](Nanoseconds at, const CollectiveCall& later) { return at < later.time.start; });
+  // Calls nest by a few at most: a collective of several tensors is one of one tensor each.
+  std::uint32_t found = kNoCollective;
+  for (int looked_at = 0; looked_at < 4 && call != calls.begin(); ++looked_at) {
+    --call;
+    if (moment >= call->time.end) continue;
+    if (!recording.collectives[call->collective].group.empty()) return call->collective;
+    if (found == kNoCollective) found = call->collective;
+  }
+  return found;
+}
+
+void find_collectives(Recording& recording) {
+  for (GpuActivity& activity : recording.activities) {
+    if (activity.work != GpuWork::kernel || activity.collective != kNoCollective ||
+        !activity.launch)
+      continue;
+    activity.collective = collective_at(recording, *activity.launch);
+  }
+}
+
 void clip_durations(Recording& recording) {
   std::map<std::int32_t, GpuActivity*> last;
   for (GpuActivity& activity : recording.activities) {
@@ -74,12 +102,16 @@ Recording put_in_order(Recording recording) {
     std::stable_sort(
         thread.events.begin(), thread.events.end(),
         [](const HostEvent& a, const HostEvent& b) { return is_before(a.time, b.time); });
+    std::stable_sort(
+        thread.collective_calls.begin(), thread.collective_calls.end(),
+        [](const CollectiveCall& a, const CollectiveCall& b) { return is_before(a.time, b.time); });
   }
   std::stable_sort(
       recording.activities.begin(), recording.activities.end(),
       [](const GpuActivity& a, const GpuActivity& b) { return a.time.start < b.time.start; });
   clip_durations(recording);
   find_launches(recording);
+  find_collectives(recording);
   return recording;
 }
 

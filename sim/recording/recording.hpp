@@ -29,18 +29,6 @@ struct HostEvent {
   HostWork work = HostWork::operation;
 };
 
-struct RecordedThread {
-  std::string process, thread;    ///< their ids, as the file has them
-  std::vector<HostEvent> events;  ///< in order of their start, the longer of two first
-};
-
-/// A host event by its place in the recording.
-struct HostEventPlace {
-  std::uint32_t thread = 0, event = 0;
-};
-
-enum class GpuWork : std::uint8_t { kernel, copy, set };
-
 /// What a kernel of a communication library says of itself: one record for all calls that are alike
 /// but for their order.
 struct RecordedCollective {
@@ -54,6 +42,25 @@ struct RecordedCollective {
   bool operator==(const RecordedCollective&) const = default;
 };
 inline constexpr std::uint32_t kNoCollective = 0xffffffff;
+
+/// When a thread hands a collective to its library.
+struct CollectiveCall {
+  Interval time;
+  std::uint32_t collective = kNoCollective;  ///< index in Recording::collectives
+};
+
+struct RecordedThread {
+  std::string process, thread;    ///< their ids, as the file has them
+  std::vector<HostEvent> events;  ///< in order of their start, the longer of two first
+  std::vector<CollectiveCall> collective_calls;  ///< in order of their start
+};
+
+/// A host event by its place in the recording.
+struct HostEventPlace {
+  std::uint32_t thread = 0, event = 0;
+};
+
+enum class GpuWork : std::uint8_t { kernel, copy, set };
 
 struct GpuActivity {
   Interval time;
@@ -98,7 +105,8 @@ struct Recording {
 };
 
 /// Puts the events in order, clips durations that the next activity of the stream shows to be wrong,
-/// and finds the launch of each activity by its correlation. Readers end with it.
+/// finds the launch of each activity by its correlation, and the collective of each kernel that says
+/// nothing of it by the call that launched it. Readers end with it.
 Recording put_in_order(Recording recording);
 
 }  // namespace stepsim

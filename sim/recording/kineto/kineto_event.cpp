@@ -1,9 +1,13 @@
 // Reads one event of Kineto with simdjson.
 #include "sim/recording/kineto/kineto_event.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <simdjson.h>
 
@@ -48,12 +52,71 @@ std::optional<Nanoseconds> with_exponent(std::string_view text) {
   return std::llround(value * 1000);
 }
 
+/// Sizes of PyTorch's types (c10/core/ScalarType.h), by the begin of their names; longer ones first.
+constexpr std::array<std::pair<std::string_view, double>, 13> kTypes{{{"ComplexDouble", 16},
+                                                                      {"ComplexFloat", 8},
+                                                                      {"BFloat16", 2},
+                                                                      {"Float8", 1},
+                                                                      {"Float", 4},
+                                                                      {"Double", 8},
+                                                                      {"Half", 2},
+                                                                      {"Long", 8},
+                                                                      {"Int", 4},
+                                                                      {"Short", 2},
+                                                                      {"Char", 1},
+                                                                      {"Byte", 1},
+                                                                      {"Bool", 1}}};
+
+double bytes_of_type(std::string_view name) {
+  for (const auto& [begin, bytes] : kTypes) {
+    if (name.starts_with(begin)) return bytes;
+  }
+  return 0;
+}
+
+/// "[0, 1, 8]"; nothing where the list is cut.
+std::vector<int> ranks_in(std::string_view text) {
+  std::vector<int> ranks;
+  if (!text.starts_with('[') || !text.ends_with(']') || text.find("...") != text.npos) return ranks;
+  for (std::size_t at = 1; at < text.size();) {
+    int rank = 0;
+    const auto [end, error] = std::from_chars(&text[at], text.data() + text.size(), rank);
+    if (error == std::errc()) ranks.push_back(rank);
+    at = text.find_first_of(
+        "0123456789", static_cast<std::size_t>(end - text.data()) + (error == std::errc() ? 0 : 1));
+  }
+  return ranks;
+}
+
+/// The arguments that describe a collective (pytorch, torch/csrc/distributed/c10d/ParamCommsUtils):
+/// on its kernel, and on the operator `record_param_comms`.
+void read_collective(std::string_view key, std::string_view value, KinetoEvent& event) {
+  const auto collective = [&]() -> RecordedCollective& {
+    return event.collective ? *event.collective : event.collective.emplace();
+  };
+  const auto count = [&] { return static_cast<double>(whole_number(value).value_or(0)); };
+  if (key == "Collective name") collective().operation = value;
+  if (key == "Process Group Name") collective().group = value;
+  if (key == "Process Group Description" && value != "undefined")
+    collective().group_description = value;
+  if (key == "Process Group Ranks") collective().ranks = ranks_in(value);
+  if (key == "Group size") collective().group_size = static_cast<int>(std::clamp(count(), 0., 1e8));
+  if (key == "In msg nelems") collective().in_elements = std::max(count(), 0.);
+  if (key == "Out msg nelems") collective().out_elements = std::max(count(), 0.);
+  if (key == "dtype") collective().bytes_per_element = bytes_of_type(value);
+}
+
 void read_argument(std::string_view key, ondemand::value value, KinetoEvent& event) {
-  if (key != "correlation" && key != "stream" && key != "device") return;
+  if (key.empty()) return;
+  // Keys of collectives begin with these letters, and few others do.
+  if (std::string_view("CPGIOd").find(key.front()) != std::string_view::npos && key != "device")
+    return read_collective(key, bare(value.raw_json_token()), event);
+  if (key != "correlation" && key != "stream" && key != "device" && key != "bytes") return;
   const auto number = whole_number(bare(value.raw_json_token()));
   if (!number) return;
   if (key == "stream") event.stream = *number;
   if (key == "device") event.device = *number;
+  if (key == "bytes" && *number > 0) event.bytes = static_cast<double>(*number);
   if (key == "correlation" && *number > 0) event.correlation = static_cast<std::uint64_t>(*number);
 }
 
@@ -71,10 +134,10 @@ bool read_arguments(ondemand::value value, KinetoEvent& event) {
   return true;
 }
 
-/// Only what launches or was launched has arguments that matter here.
+/// Only what launches, was launched or communicates has arguments that matter here.
 bool has_arguments(const KinetoEvent& event) {
-  return event.category.empty() || (event.category != "cpu_op" && event.category != "Operator" &&
-                                    event.category != "python_function");
+  if (event.category == "cpu_op") return event.name == "record_param_comms";
+  return event.category != "Operator" && event.category != "python_function";
 }
 
 bool read_text(ondemand::value value, std::string_view& text) {

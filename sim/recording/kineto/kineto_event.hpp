@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "sim/recording/interval_set.hpp"
+#include "sim/recording/recording.hpp"
 
 namespace stepsim {
 
@@ -15,10 +15,12 @@ struct KinetoEvent {
   char phase = 0;             ///< `ph`: X has a duration, M is metadata, s and f are flows
   std::string_view category;  ///< `cat`
   std::string_view name;
-  std::string_view process, thread;            ///< `pid`, `tid`: numbers or texts
-  std::optional<Nanoseconds> start, duration;  ///< `ts`, `dur`, taken as microseconds
-  std::uint64_t correlation = 0;               ///< of args; 0: none
-  std::optional<std::int64_t> stream, device;  ///< of args
+  std::string_view process, thread;              ///< `pid`, `tid`: numbers or texts
+  std::optional<Nanoseconds> start, duration;    ///< `ts`, `dur`, taken as microseconds
+  std::uint64_t correlation = 0;                 ///< of args; 0: none
+  std::optional<std::int64_t> stream, device;    ///< of args
+  double bytes = 0;                              ///< of args, of a copy
+  std::optional<RecordedCollective> collective;  ///< of args: what NCCL, RCCL or gloo are told
 };
 
 /// A decimal number of microseconds as nanoseconds, exactly: a double would hold times since 1970

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -27,7 +28,7 @@
 namespace stepsim {
 namespace {
 
-enum class Category { other, operation, runtime, annotation, kernel, copy, set, stack, memory };
+enum class Category { other, operation, runtime, annotation, stack, memory, kernel, copy, set };
 
 constexpr std::array kCategories{
     std::pair{"cpu_op", Category::operation},
@@ -47,6 +48,19 @@ constexpr std::array kCategories{
     std::pair{"python_function", Category::stack},
     std::pair{"cpu_instant_event", Category::memory},
 };
+
+HostWork host_work_of(Category category) {
+  switch (category) {
+    case Category::runtime:
+      return HostWork::runtime;
+    case Category::annotation:
+      return HostWork::annotation;
+    case Category::stack:
+      return HostWork::python;
+    default:
+      return HostWork::operation;
+  }
+}
 
 Category category_of(std::string_view word) {
   for (const auto& [name, category] : kCategories) {
@@ -80,6 +94,24 @@ class Names {
   std::unordered_map<std::string, std::uint32_t> index_;
 };
 
+/// What collectives say of themselves, each kept once: a run has few that differ.
+class Collectives {
+ public:
+  std::uint32_t index_of(const RecordedCollective& collective) {
+    const auto [at, is_new] = index_.try_emplace(
+        std::tuple{collective.operation, collective.group, collective.in_elements,
+                   collective.out_elements, collective.bytes_per_element, collective.group_size},
+        static_cast<std::uint32_t>(all_.size()));
+    if (is_new) all_.push_back(collective);
+    return at->second;
+  }
+  std::vector<RecordedCollective> take() { return std::move(all_); }
+
+ private:
+  std::vector<RecordedCollective> all_;
+  std::map<std::tuple<std::string, std::string, double, double, double, int>, std::uint32_t> index_;
+};
+
 class KinetoReader {
  public:
   explicit KinetoReader(std::string file) { recording_.file = std::move(file); }
@@ -93,7 +125,7 @@ class KinetoReader {
     has_any_ = true;
     recording_.notes.has_stacks |= category == Category::stack;
     recording_.notes.has_memory |= category == Category::memory;
-    if (category == Category::stack || category == Category::memory) return;
+    if (category == Category::memory) return;
     if (category >= Category::kernel) return add_activity(event, category);
     add_host_event(event, category);
   }
@@ -104,6 +136,7 @@ class KinetoReader {
   Recording finished(const KinetoMetadata& metadata, bool is_cut) && {
     recording_.format = "PyTorch (Kineto)";
     recording_.names = names_.take();
+    recording_.collectives = collectives_.take();
     recording_.notes.is_cut = is_cut;
     recording_.notes.has_stacks |= metadata.has_stacks;
     recording_.notes.has_memory |= metadata.has_memory;
@@ -137,6 +170,8 @@ class KinetoReader {
     activity.name = names_.index_of(event.name);
     activity.stream =
         static_cast<std::int32_t>(event.stream ? *event.stream : number_in(event.thread));
+    activity.bytes = event.bytes;
+    if (event.collective) activity.collective = collectives_.index_of(*event.collective);
     activity.work = category == Category::kernel ? GpuWork::kernel
                     : category == Category::copy ? GpuWork::copy
                                                  : GpuWork::set;
@@ -150,13 +185,26 @@ class KinetoReader {
     host.time = *time;
     host.correlation = event.correlation;
     host.name = names_.index_of(event.name);
-    host.work = category == Category::runtime      ? HostWork::runtime
-                : category == Category::annotation ? HostWork::annotation
-                                                   : HostWork::operation;
+    host.work = host_work_of(category);
     // Before September 2021 annotations were operators.
     if (event.name.starts_with("ProfilerStep#") || event.name.starts_with("enumerate(DataLoader)"))
       host.work = HostWork::annotation;
-    thread_of(event).events.push_back(host);
+    RecordedThread& thread = thread_of(event);
+    thread.events.push_back(host);
+    const auto collective = collective_of(event);
+    if (collective) thread.collective_calls.push_back({*time, collectives_.index_of(*collective)});
+  }
+
+  /// What the event hands to a library of collectives, by its arguments or, in years that have
+  /// none, by the name of PyTorch's annotation around it. A collective is recorded once more where
+  /// it is waited for.
+  static std::optional<RecordedCollective> collective_of(const KinetoEvent& event) {
+    if (event.collective && event.collective->operation != "wait") return event.collective;
+    constexpr std::string_view kMark = "nccl:";
+    if (!event.name.starts_with(kMark)) return std::nullopt;
+    RecordedCollective named;
+    named.operation = event.name.substr(kMark.size());
+    return named;
   }
 
   RecordedThread& thread_of(const KinetoEvent& event) {
@@ -166,7 +214,7 @@ class KinetoReader {
       return threads[last_thread_];
     const auto [at, is_new] = thread_index_.try_emplace(
         std::pair{std::string(event.process), std::string(event.thread)}, threads.size());
-    if (is_new) threads.push_back({at->first.first, at->first.second, {}});
+    if (is_new) threads.push_back({at->first.first, at->first.second, {}, {}});
     last_thread_ = at->second;
     return threads[last_thread_];
   }
@@ -201,6 +249,7 @@ class KinetoReader {
     const auto for_all = [&](const auto& work) {
       for (RecordedThread& thread : recording_.threads) {
         for (HostEvent& event : thread.events) work(event.time);
+        for (CollectiveCall& call : thread.collective_calls) work(call.time);
       }
       for (GpuActivity& activity : recording_.activities) work(activity.time);
     };
@@ -214,6 +263,7 @@ class KinetoReader {
 
   Recording recording_;
   Names names_;
+  Collectives collectives_;
   std::map<std::pair<std::string, std::string>, std::size_t> thread_index_;
   std::size_t last_thread_ = 0;
   std::map<std::int64_t, std::vector<GpuActivity>> by_device_;
