@@ -25,7 +25,7 @@ plain_structs='^sim/scenario/(scenario|attention_rate|kinds|sweep/axis|model|gpu
 # Which rooms may include a library, by the beginning of its headers' names.
 declare -A rooms_of=(
   ["yaml-cpp/"]="scenario" ["simgrid/"]="engine" ["boost/graph/"]="ops cluster plan"
-  ["nlohmann/"]="core calibrate/measurement calibrate/profile import export store report command" ["SQLiteCpp/"]="store" ["nlopt"]="calibrate/fit" ["Eigen/"]="calibrate/fit"
+  ["nlohmann/"]="core calibrate/measurement calibrate/profile import export store report command" ["SQLiteCpp/"]="store recording" ["nlopt"]="calibrate/fit" ["Eigen/"]="calibrate/fit"
   ["CLI/"]="cli main.cpp calib validate" ["pugixml"]="report import" ["simdjson"]="recording" ["toml++/"]="import"
   ["cblas"]="calib" ["cublas"]="calib" ["mpi"]="calib" ["cuda"]="calib" ["cudnn"]="calib" ["nccl"]="calib")
 

@@ -1,12 +1,13 @@
 // stepsim explain of a recording: where its steps go, and why its GPU is idle.
 #include <filesystem>
 #include <ostream>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "sim/command/explain.hpp"
 #include "sim/core/source.hpp"
-#include "sim/recording/kineto/read_kineto.hpp"
+#include "sim/recording/read_recordings.hpp"
 #include "sim/report/recording/recording_report.hpp"
 #include "sim/scenario/load.hpp"
 
@@ -23,7 +24,14 @@ ExitCode explain_recording(const ExplainOptions& options, std::ostream& out) {
     throw UserError(fmt::format(
         "{}: --set changes a scenario; a recording of a real run is as it was", quoted_path(path)));
   const KernelKinds kinds = load_kernel_kinds(library_for(path));
-  const Observation seen = observe(read_kineto(path), kinds);
+  const std::vector<Recording> recordings = read_recordings(path);
+  Observation seen = observe(recordings.front(), kinds);
+  if (recordings.size() > 1)
+    seen.not_known.insert(
+        seen.not_known.begin(),
+        fmt::format("The file holds {} recordings, each of a GPU of a process: only the first is "
+                    "looked at.",
+                    recordings.size()));
   out << (options.format == "json" ? to_json(seen) : to_table(seen, options.screen));
   return ExitCode::ok;
 }

@@ -49,6 +49,7 @@ void about_reading(const Recording& recording, Sentences& say) {
         notes.processes));
   if (notes.is_rank_from_name)
     say.push_back("The rank is that of the file's name: the file does not say it.");
+  say.insert(say.end(), notes.sentences.begin(), notes.sentences.end());
 }
 
 void about_steps(const Recording& recording, const Observation& seen, Sentences& say) {
@@ -59,7 +60,8 @@ void about_steps(const Recording& recording, const Observation& seen, Sentences&
   if (seen.steps.empty()) {
     say.push_back(
         "No steps are marked: the time of a step is not known, and the window is from the first to "
-        "the last activity of the GPU. torch.profiler marks steps where the loop calls step().");
+        "the last activity of the GPU. torch.profiler marks steps where the loop calls step(), and an "
+        "NVTX range around each step does it for nsys.");
     return;
   }
   std::vector<double> times;

@@ -1,6 +1,6 @@
 // A recording of a real run: what one process did on its threads and on its GPU, whoever wrote it.
 //
-// Readers of all formats fill it (kineto/); whatever follows from a recording knows no format.
+// Readers of all formats fill it (kineto/, nsys/); whatever follows from a recording knows no format.
 #pragma once
 
 #include <cstddef>
@@ -83,6 +83,12 @@ struct ReadingNotes {
   std::size_t processes = 0;         ///< processes that launched work
   bool is_rank_from_name = false;    ///< the rank is the one in the file's name
   bool has_stacks = false, has_shapes = false, has_memory = false;  ///< recorders that were on
+  std::vector<std::string> sentences;  ///< what a reader says besides, of its format alone
+};
+
+struct RecordedStep {
+  std::string name;  ///< ProfilerStep#5
+  Interval window;   ///< on the host: the GPU may end its work later
 };
 
 struct Recording {
@@ -95,6 +101,7 @@ struct Recording {
   std::vector<RecordedThread> threads;
   std::vector<GpuActivity> activities;  ///< of one GPU, in order of their start
   std::vector<RecordedCollective> collectives;
+  std::vector<RecordedStep> steps;  ///< where a reader chose them; else those of torch.profiler are
   ReadingNotes notes;
 
   const std::string& name_of(const HostEvent& event) const { return names[event.name]; }

@@ -8,12 +8,8 @@
 
 namespace stepsim {
 
-struct RecordedStep {
-  std::string name;  ///< ProfilerStep#5
-  Interval window;   ///< on the host: the GPU may end its work later
-};
-
-/// The annotations ProfilerStep#N of the host, in order of time. Their twins on the GPU's streams
+/// The steps that the reader chose, else the annotations ProfilerStep#N of the host, in order of
+/// time. Their twins on the GPU's streams
 /// may be a thousandth of the step, and are not used.
 std::vector<RecordedStep> steps_of(const Recording& recording);
 

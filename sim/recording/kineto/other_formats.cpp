@@ -21,7 +21,7 @@ struct ByHead {
 
 constexpr std::array kByHead{
     ByHead{"SQLite format 3\0"sv, 0,
-           "a database of SQLite, as nsys and rocpd write them: these are not read yet"},
+           "a database of SQLite that is compressed: unpack it first"},
     ByHead{"ustar"sv, 257, "an archive of tar: unpack it, and name one rank's file"},
     ByHead{"PK\3\4"sv, 0, "an archive of zip: unpack it, and name one rank's file"},
     ByHead{"\x28\xb5\x2f\xfd"sv, 0, "compressed by zstd: unpack it first"},
@@ -81,7 +81,8 @@ std::string other_format_by_head(std::string_view head, const std::string& path)
   if (path.ends_with(".et") || head.find("schema") != std::string_view::npos)
     return "a Chakra execution trace (protobuf), which is not read: record with torch.profiler";
   if (path.ends_with(".nsys-rep") || path.ends_with(".qdrep"))
-    return "a report of Nsight Systems in its own format, which only nsys reads";
+    return "a report of Nsight Systems: turn it into what is read with `nsys export --type sqlite "
+           "FILE`";
   if (path.ends_with(".ncu-rep")) return "a report of Nsight Compute: it holds single kernels";
   return "binary, and none of the formats that are known here";
 }

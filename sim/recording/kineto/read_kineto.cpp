@@ -8,11 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,6 +22,8 @@
 #include "sim/recording/kineto/kineto_event.hpp"
 #include "sim/recording/kineto/kineto_metadata.hpp"
 #include "sim/recording/kineto/other_formats.hpp"
+#include "sim/recording/rank_in_name.hpp"
+#include "sim/recording/recorded_names.hpp"
 
 namespace stepsim {
 namespace {
@@ -75,24 +75,6 @@ constexpr Nanoseconds kLongestEvent = 30LL * 86'400 * 1'000'000'000;
 /// Kineto moves the base every quarter of a year (7,889,238 s): what lies further from it than this
 /// is in nanoseconds, which it can write since pytorch/kineto e44f6092.
 constexpr Nanoseconds kFurthestFromBase = 10'000'000LL * 1'000'000'000;
-
-/// Texts of a file, each kept once.
-class Names {
- public:
-  std::uint32_t index_of(std::string_view name) {
-    const auto found = index_.find(std::string(name));
-    if (found != index_.end()) return found->second;
-    const auto index = static_cast<std::uint32_t>(texts_.size());
-    texts_.emplace_back(name);
-    index_.emplace(texts_.back(), index);
-    return index;
-  }
-  std::vector<std::string> take() { return std::move(texts_); }
-
- private:
-  std::vector<std::string> texts_;
-  std::unordered_map<std::string, std::uint32_t> index_;
-};
 
 /// What collectives say of themselves, each kept once: a run has few that differ.
 class Collectives {
@@ -262,7 +244,7 @@ class KinetoReader {
   }
 
   Recording recording_;
-  Names names_;
+  RecordedNames names_;
   Collectives collectives_;
   std::map<std::pair<std::string, std::string>, std::size_t> thread_index_;
   std::size_t last_thread_ = 0;
@@ -305,21 +287,6 @@ std::string without_events(const std::set<std::string>& categories) {
                                     fmt::join(some, ", "));
 }
 
-/// A number behind the last of these words in the file's name: rank-0, rank0, worker0_step_12.
-std::optional<int> rank_in(const std::string& path) {
-  const std::string name = std::filesystem::path(path).filename().string();
-  for (const std::string_view word : {"rank", "worker"}) {
-    for (std::size_t at = name.find(word); at != std::string::npos; at = name.find(word, at + 1)) {
-      std::size_t digit = at + word.size();
-      if (digit < name.size() && (name[digit] == '-' || name[digit] == '_')) ++digit;
-      int rank = 0;
-      const auto [end, error] = std::from_chars(&name[digit], name.data() + name.size(), rank);
-      if (error == std::errc() && rank >= 0) return rank;
-    }
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 Recording read_kineto(const std::string& path) {
@@ -346,10 +313,7 @@ Recording read_kineto(const std::string& path) {
   if (!reader.has_any())
     refuse(path, without_events(reader.others()) + (is_cut ? ", and cut" : ""));
   Recording recording = std::move(reader).finished(metadata, is_cut);
-  if (!recording.rank) {
-    recording.rank = rank_in(path);
-    recording.notes.is_rank_from_name = recording.rank.has_value();
-  }
+  take_rank_from_name(recording);
   return recording;
 }
 

@@ -1,0 +1,162 @@
+// Chooses the NVTX ranges that are steps, by their names and by what is launched in them.
+#include "sim/recording/nsys/step_ranges.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace stepsim {
+namespace {
+
+/// Names of steps: of torch.profiler (ProfilerStep), Lightning (run_training_batch), NeMo
+/// (train_step) and of what people write.
+constexpr std::array<std::string_view, 5> kStepWords{"step", "iteration", "iter", "training_batch",
+                                                     "train_batch"};
+
+/// Names of parts of a step or a model, and of what is around steps.
+constexpr std::array<std::string_view, 20> kOtherWords{
+    "optim",  "sched", "adam",  "sgd",  "valid",  "eval", "micro",  "layer", "block",   "stage",
+    "bucket", "chunk", "epoch", "rank", "expert", "head", "module", "nccl",  "substep", "timestep"};
+
+/// Shares of launches that lie within ranges of a kind.
+constexpr double kOfNamed = 0.5, kOfOthers = 0.9, kOfAll = 0.5;
+constexpr std::size_t kFewestOthers = 3;
+
+struct NumberedName {
+  std::string pattern;  ///< the name without its last number
+  std::optional<std::uint64_t> number;
+};
+
+NumberedName numbered(const std::string& name) {
+  constexpr const char* kDigits = "0123456789";
+  const std::size_t last = name.find_last_of(kDigits);
+  if (last == std::string::npos) return {name, {}};
+  const std::size_t before = name.find_last_not_of(kDigits, last);
+  const std::size_t first = before == std::string::npos ? 0 : before + 1;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(&name[first], &name[last] + 1, number);
+  if (error != std::errc()) return {name, {}};
+  return {name.substr(0, first) + name.substr(last + 1), number};
+}
+
+std::string lower_case(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
+bool has_any(const std::string& name, const auto& words) {
+  return std::ranges::any_of(
+      words, [&](std::string_view word) { return name.find(word) != std::string::npos; });
+}
+
+/// Ranges of a thread that are alike.
+struct Family {
+  std::vector<const HostEvent*> ranges;  ///< in order of their start
+  std::optional<std::uint64_t> last_number;
+  bool is_a_row = true;  ///< no two overlap, and numbers rise
+
+  void add(const HostEvent& range, std::optional<std::uint64_t> number) {
+    if (!ranges.empty()) {
+      is_a_row &= ranges.back()->time.end <= range.time.start;
+      is_a_row &=
+          number.has_value() == last_number.has_value() && (!number || *number > *last_number);
+    }
+    last_number = number;
+    ranges.push_back(&range);
+  }
+};
+
+std::vector<Nanoseconds> launches_of(const Recording& recording) {
+  std::vector<Nanoseconds> starts;
+  for (const GpuActivity& activity : recording.activities) {
+    if (activity.launch) starts.push_back(recording.at(*activity.launch).time.start);
+  }
+  std::ranges::sort(starts);
+  return starts;
+}
+
+std::size_t count_within(const std::vector<Nanoseconds>& launches, Interval window) {
+  const auto from = std::ranges::lower_bound(launches, window.start);
+  return static_cast<std::size_t>(std::lower_bound(from, launches.end(), window.end) - from);
+}
+
+class Chooser {
+ public:
+  explicit Chooser(const Recording& recording)
+      : recording_(recording), launches_(launches_of(recording)) {}
+
+  std::vector<RecordedStep> choose() {
+    for (const RecordedThread& thread : recording_.threads) {
+      std::map<std::string, Family> families;
+      for (const HostEvent& event : thread.events) {
+        if (event.work != HostWork::annotation || event.time.length() == 0) continue;
+        const NumberedName& name = numbered_name(event.name);
+        families[name.pattern].add(event, name.number);
+      }
+      for (const auto& [pattern, family] : families) weigh(lower_case(pattern), family);
+    }
+    return std::move(best_);
+  }
+
+ private:
+  const NumberedName& numbered_name(std::uint32_t name) {
+    const auto known = names_.find(name);
+    if (known != names_.end()) return known->second;
+    return names_.emplace(name, numbered(recording_.names[name])).first->second;
+  }
+
+  void weigh(const std::string& pattern, const Family& family) {
+    if (!family.is_a_row || has_any(pattern, kOtherWords)) return;
+    const bool is_named = has_any(pattern, kStepWords);
+    if (!is_named && family.ranges.size() < kFewestOthers) return;
+    const Interval all{family.ranges.front()->time.start, family.ranges.back()->time.end};
+    std::size_t within = 0;
+    Nanoseconds time = 0;
+    for (const HostEvent* range : family.ranges) {
+      within += count_within(launches_, range->time);
+      time += range->time.length();
+    }
+    const auto share_of = [&](std::size_t launches) {
+      return launches == 0 ? 0 : static_cast<double>(within) / static_cast<double>(launches);
+    };
+    const double share = share_of(count_within(launches_, all));
+    if (is_named ? share < kOfNamed : share < kOfOthers || share_of(launches_.size()) < kOfAll)
+      return;
+    const std::tuple weight{is_named, within, time};
+    if (weight <= weight_) return;
+    weight_ = weight;
+    take(family);
+  }
+
+  void take(const Family& family) {
+    best_.clear();
+    for (const HostEvent* range : family.ranges) {
+      const std::string& name = recording_.name_of(*range);
+      best_.push_back(
+          {family.last_number ? name : fmt::format("{} #{}", name, best_.size() + 1), range->time});
+    }
+  }
+
+  const Recording& recording_;
+  std::vector<Nanoseconds> launches_;
+  std::map<std::uint32_t, NumberedName> names_;
+  std::tuple<bool, std::size_t, Nanoseconds> weight_{};
+  std::vector<RecordedStep> best_;
+};
+
+}  // namespace
+
+std::vector<RecordedStep> step_ranges(const Recording& recording) {
+  return Chooser(recording).choose();
+}
+
+}  // namespace stepsim

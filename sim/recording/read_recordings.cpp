@@ -1,0 +1,35 @@
+// Tells formats of recordings apart by their first bytes.
+#include "sim/recording/read_recordings.hpp"
+
+#include <array>
+#include <fstream>
+#include <string_view>
+
+#include "sim/recording/kineto/read_kineto.hpp"
+#include "sim/recording/nsys/read_nsys.hpp"
+
+namespace stepsim {
+namespace {
+
+using namespace std::string_view_literals;
+
+/// SQLite's own description of its file format, section 1.3.1.
+constexpr std::string_view kSqlite = "SQLite format 3\0"sv;
+
+bool begins_as_sqlite(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, kSqlite.size()> head{};
+  file.read(head.data(), head.size());
+  return file && std::string_view(head.data(), head.size()) == kSqlite;
+}
+
+}  // namespace
+
+std::vector<Recording> read_recordings(const std::string& path) {
+  if (begins_as_sqlite(path)) return read_nsys(path);
+  std::vector<Recording> one;
+  one.push_back(read_kineto(path));
+  return one;
+}
+
+}  // namespace stepsim
