@@ -19,8 +19,8 @@ struct ExplainOptions {
 /// Says what the step of a scenario is spent on, and what each change would save, all of it simulated.
 ExitCode explain(const ExplainOptions& options, std::ostream& out);
 
-/// Says where the steps of a recording go, and why its GPU is idle. Throws UserError for a folder,
-/// for what is no recording, and for options that change a scenario.
+/// Says where the steps of a recording, or of a folder of them, go, why GPUs are idle and who is late.
+/// Throws UserError for what is no recording, and for options that change a scenario.
 ExitCode explain_recording(const ExplainOptions& options, std::ostream& out);
 
 }  // namespace stepsim

@@ -42,13 +42,16 @@ struct LateRank {
 };
 
 struct RecordedJob {
+  std::string path;                ///< the file or folder, as the user named it
   std::vector<Observation> ranks;  ///< in order of their rank
   Clocks clocks;
   std::size_t joined = 0, unmatched = 0;  ///< collectives, with and without their counterparts
   std::vector<ObservedCollective> collectives;  ///< the longest first
   std::vector<LateRank> late_ranks;  ///< those that cost more than 1 % of a step, the latest first
   std::size_t pace = 0;              ///< index of the rank that works longest
-  std::vector<std::string> not_known;
+  std::vector<std::string> not_known;  ///< of the job; each rank has its own besides
+
+  const Observation& pace_rank() const { return ranks[pace]; }
 };
 
 /// All that follows. What waits for a member that has not come yet becomes sync_wait in the

@@ -1,4 +1,7 @@
 // What a recording shows, as JSON.
+#include <algorithm>
+#include <array>
+
 #include "sim/report/json_number.hpp"
 #include "sim/report/recording/recording_report.hpp"
 
@@ -59,7 +62,46 @@ Json kernel_json(const KernelTime& kernel) {
 
 Json whole(const std::optional<int>& value) { return value ? Json(*value) : Json(); }
 
-Json rank_json(const Observation& seen) {
+Json breakdown_json(const Observation& seen) {
+  const double steps = static_cast<double>(std::max<std::size_t>(1, seen.steps.size()));
+  Json causes = causes_json(mean_step_causes(seen));
+  causes["not_known"] = number(seconds_of(seen.breakdown.not_known) / steps);
+  return causes;
+}
+
+const char* word_of(IdleKind kind) {
+  switch (kind) {
+    case IdleKind::late_sync:
+      return "sync";
+    case IdleKind::late_loader:
+      return "loader";
+    case IdleKind::late_runtime:
+      return "runtime";
+    case IdleKind::late_operation:
+      return "operator";
+    default:
+      return "python";
+  }
+}
+
+Json site_json(const LateSite& site) {
+  return {{"state", word_of(site.kind)},
+          {"operator", text_or_null(site.place.operation)},
+          {"call", text_or_null(site.place.call)},
+          {"line", text_or_null(site.place.line)},
+          {"times", site.times},
+          {"seconds", seconds_json(site.idle)}};
+}
+
+Json sites_json(const Observation& seen) {
+  constexpr std::size_t kListed = 20;
+  Json sites = Json::array();
+  for (std::size_t i = 0; i < std::min(kListed, seen.late_sites.size()); ++i)
+    sites.push_back(site_json(seen.late_sites[i]));
+  return sites;
+}
+
+Json rank_json(const Observation& seen, const ClockShift& clock) {
   return {{"rank", whole(seen.rank)},
           {"file", seen.file},
           {"device", text_or_null(seen.device)},
@@ -73,24 +115,83 @@ Json rank_json(const Observation& seen) {
           {"idle_s", idle_json(seen.idle.causes)},
           {"late_host_s", host_json(seen.idle.late_host)},
           {"idle_not_known_s", doubts_json(seen.idle.doubts)},
+          {"breakdown_s", breakdown_json(seen)},
+          {"clock_shift_s", clock.shift ? seconds_json(*clock.shift) : Json()},
           {"activities", seen.activities},
           {"steps", list_json(seen.steps, step_json)},
+          {"late_sites", sites_json(seen)},
           {"longest_late_gaps", list_json(seen.late_gaps, gap_json)},
           {"kinds", list_json(seen.kinds, kind_json)},
           {"kernels", list_json(seen.kernels, kernel_json)}};
 }
 
+Json ranks_json(const RecordedJob& job) {
+  Json ranks = Json::array();
+  for (std::size_t i = 0; i < job.ranks.size(); ++i)
+    ranks.push_back(rank_json(job.ranks[i], job.clocks.ranks[i]));
+  return ranks;
+}
+
+Json collective_json(const ObservedCollective& collective) {
+  return {{"operation", collective.operation},
+          {"axis", name_of(collective.axis)},
+          {"group", text_or_null(collective.group)},
+          {"group_size", collective.group_size > 0 ? Json(collective.group_size) : Json()},
+          {"calls", number(collective.calls)},
+          {"bytes", collective.bytes > 0 ? number(collective.bytes) : Json()},
+          {"seconds", number(collective.seconds)},
+          {"exposed_s", number(collective.exposed_s)},
+          {"waiting_s", number(collective.waiting_s)},
+          {"bus_bytes_per_s",
+           collective.bus_bytes_per_s > 0 ? number(collective.bus_bytes_per_s) : Json()},
+          {"is_lower_bound", collective.is_lower_bound}};
+}
+
+const char* word_of(OwnWork work) {
+  constexpr std::array<const char*, kOwnWorks> kWords{"kernels", "copies", "loader",
+                                                      "sync",    "host",   "not_known"};
+  return kWords.at(static_cast<std::size_t>(work));
+}
+
+Json straggler_json(const LateRank& late) {
+  return {{"ranks", Json::array({whole(late.rank)})},
+          {"late_s", number(late.late_s)},
+          {"reason", word_of(late.reason)},
+          {"reason_s", number(late.reason_s)},
+          {"before_s", number(late.before_s)},
+          {"last_at", late.last_at},
+          {"of_collectives", late.of_collectives},
+          {"is_stable", late.is_stable},
+          {"by_step_s", list_json(late.by_step_s, [](double s) { return number(s); })}};
+}
+
+Json clocks_json(const RecordedJob& job) {
+  return {{"residual_s", seconds_json(job.clocks.residual)},
+          {"joined_collectives", job.joined},
+          {"unmatched_collectives", job.unmatched}};
+}
+
 }  // namespace
 
-std::string to_json(const Observation& seen) {
-  const RecordingVerdict verdict = verdict_of(seen);
-  return json_text({{"schema", "stepsim.recording/1"},
-                    {"format", seen.format},
-                    {"backend", text_or_null(seen.backend)},
-                    {"world_size", whole(seen.world_size)},
-                    {"ranks", Json::array({rank_json(seen)})},
-                    {"not_known", seen.not_known},
-                    {"verdict", {{"sentence", verdict.sentence}, {"next", verdict.next}}}});
+std::string to_json(const RecordedJob& job) {
+  const Observation& pace = job.pace_rank();
+  const RecordingVerdict verdict = verdict_of(job);
+  const double steps = static_cast<double>(pace.steps.size());
+  return json_text(
+      {{"schema", "stepsim.recording/1"},
+       {"format", pace.format},
+       {"backend", text_or_null(pace.backend)},
+       {"world_size", whole(pace.world_size)},
+       {"step_time_s",
+        pace.steps.empty() ? Json() : number(seconds_of(pace.window.length()) / steps)},
+       {"pace_rank", whole(pace.rank)},
+       {"breakdown_s", breakdown_json(pace)},
+       {"ranks", ranks_json(job)},
+       {"collectives", list_json(job.collectives, collective_json)},
+       {"clocks", clocks_json(job)},
+       {"stragglers", list_json(job.late_ranks, straggler_json)},
+       {"not_known", all_not_known(job)},
+       {"verdict", {{"sentence", verdict.sentence}, {"next", verdict.next}}}});
 }
 
 }  // namespace stepsim

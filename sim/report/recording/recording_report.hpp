@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/recording/observation.hpp"
+#include "sim/recording/ranks/recorded_job.hpp"
 #include "sim/text/layout.hpp"
 
 namespace stepsim {
@@ -12,13 +12,24 @@ namespace stepsim {
 struct RecordingVerdict {
   std::string sentence, next;
 };
-RecordingVerdict verdict_of(const Observation& seen);
+RecordingVerdict verdict_of(const RecordedJob& job);
 
-/// For a terminal: where the window goes, why the GPU is idle, its steps and kernels, what is not
-/// known, a verdict.
-std::string to_table(const Observation& seen, const Screen& screen);
+/// For a terminal: the ranks beside each other, and of the one that works longest where its window
+/// goes, why its GPU is idle, its steps and kernels; collectives, late ranks, what is not known, a
+/// verdict.
+std::string to_table(const RecordedJob& job, const Screen& screen);
 
 /// One object of schema "stepsim.recording/1": base SI units, and each key says its unit.
-std::string to_json(const Observation& seen);
+std::string to_json(const RecordedJob& job);
+
+/// Why a rank comes last: "its loader", "its kernels".
+const char* words_of(OwnWork reason);
+
+/// The causes in seconds of a mean step, or of the whole window where no steps are marked.
+CauseSeconds mean_step_causes(const Observation& seen);
+
+/// All sentences of the job and its ranks; those of one rank of several name it, and what several
+/// ranks say is said once.
+std::vector<std::string> all_not_known(const RecordedJob& job);
 
 }  // namespace stepsim

@@ -14,30 +14,54 @@ namespace {
 
 constexpr int kTitle = 48, kTime = 10, kShare = 10, kCalls = 9;
 constexpr int kNarrowest = 80, kWidest = 100;
-constexpr std::size_t kSteps = 8, kKinds = 8, kKernels = 5, kGaps = 3;
+constexpr std::size_t kSteps = 8, kKinds = 8, kKernels = 5, kGaps = 3, kRanks = 16, kSites = 5,
+                      kCollectives = 8, kLate = 4;
 constexpr double kSmall = 0.0005;  // a smaller share prints as 0.0 %
+constexpr double kWorthSaying = 0.01;
 
 using Row = std::pair<const char*, Nanoseconds>;
 
+/// The title of a row, with a short word for a late host's state.
+const char* title_of(IdleKind kind) {
+  switch (kind) {
+    case IdleKind::late_sync:
+      return "synchronises";
+    case IdleKind::late_loader:
+      return "loader";
+    case IdleKind::late_runtime:
+      return "runtime";
+    case IdleKind::late_operation:
+      return "operator";
+    default:
+      return "Python";
+  }
+}
+
 class RecordingPage : Page {
  public:
-  RecordingPage(const Observation& seen, Screen screen)
+  RecordingPage(const RecordedJob& job, Screen screen)
       : Page(screen, kNarrowest, kWidest),
-        seen_(seen),
-        column_(column_for(Seconds{seconds_of(seen.window.length())})) {}
+        job_(job),
+        seen_(job.pace_rank()),
+        column_(column_for(Seconds{seconds_of(seen_.window.length())})) {}
 
   std::string text() {
     header();
     if (seen_.window.length() > 0) {
+      if (job_.ranks.size() > 1) ranks();
       where_it_goes();
       why_idle();
+      sites();
       steps();
       kernels();
       gaps();
+      collectives();
+      late_ranks();
     }
-    for (std::size_t i = 0; i < seen_.not_known.size(); ++i)
-      paragraph(i == 0 ? "Not known" : "", seen_.not_known[i]);
-    const RecordingVerdict verdict = verdict_of(seen_);
+    const std::vector<std::string> not_known = all_not_known(job_);
+    for (std::size_t i = 0; i < not_known.size(); ++i)
+      paragraph(i == 0 ? "Not known" : "", not_known[i]);
+    const RecordingVerdict verdict = verdict_of(job_);
     paragraph("Verdict", verdict.sentence);
     paragraph("Next", verdict.next);
     return out_;
@@ -47,19 +71,69 @@ class RecordingPage : Page {
   double share(double seconds) const { return seconds / seconds_of(seen_.window.length()); }
   std::string time_text(Nanoseconds time) const { return column_.text(seconds_of(time)); }
 
+  std::string device() const {
+    return seen_.device.empty() ? "a GPU that is not named" : seen_.device;
+  }
+
   void header() {
-    std::string who = seen_.device.empty() ? "a GPU that is not named" : seen_.device;
-    if (seen_.rank) who += fmt::format(", rank {}", *seen_.rank);
-    if (seen_.rank && seen_.world_size) who += fmt::format(" of {}", *seen_.world_size);
-    heading(fmt::format("{}: {}", seen_.file, who));
+    std::string who = device();
+    const std::size_t ranks = job_.ranks.size();
+    if (ranks == 1 && seen_.rank) who += fmt::format(", rank {}", *seen_.rank);
+    if (ranks == 1 && seen_.rank && seen_.world_size)
+      who += fmt::format(" of {}", *seen_.world_size);
+    if (ranks > 1)
+      who += fmt::format(", {} ranks{}", ranks,
+                         seen_.world_size ? fmt::format(" of {}", *seen_.world_size) : "");
+    heading(fmt::format("{}: {}", job_.path, who));
     const std::size_t steps = seen_.steps.size();
-    wrapped(fmt::format("recorded by {}; {}, {} activities of the GPU in {}", seen_.format,
-                        steps == 0   ? "no steps are marked"
-                        : steps == 1 ? "1 step"
-                                     : fmt::format("{} steps", steps),
-                        grouped(static_cast<std::int64_t>(seen_.activities)),
-                        humanise(Seconds{seconds_of(seen_.window.length())}).text()));
+    wrapped(fmt::format(
+        "recorded by {}; {}, {} activities of the GPU in {}{}", seen_.format,
+        steps == 0   ? "no steps are marked"
+        : steps == 1 ? "1 step"
+                     : fmt::format("{} steps", steps),
+        grouped(static_cast<std::int64_t>(seen_.activities)),
+        humanise(Seconds{seconds_of(seen_.window.length())}).text(),
+        ranks > 1 ? fmt::format(" on rank {}, which works longest", seen_.rank.value_or(0)) : ""));
+    if (job_.joined > 0)
+      wrapped(fmt::format("clocks are aligned on the ends of {} collectives, to {}",
+                          grouped(static_cast<std::int64_t>(job_.joined)),
+                          humanise(Seconds{seconds_of(job_.clocks.residual)}).text()));
     line();
+  }
+
+  /// Of a mean step: what each rank does, those that wait least first.
+  void ranks() {
+    line(bold(pad_right("Ranks, a mean step", 26)) + bold(pad_left("step", kTime)) +
+         bold(pad_left("computes", kTime)) + bold(pad_left("exposed", kTime)) +
+         bold(pad_left("waits", kTime)) + bold(pad_left("loader", kTime)) +
+         bold(pad_left("host", kTime)));
+    std::vector<const Observation*> order;
+    for (const Observation& rank : job_.ranks) order.push_back(&rank);
+    std::ranges::stable_sort(
+        order, {}, [](const Observation* rank) { return rank->breakdown.of(Cause::sync_wait); });
+    const std::size_t shown = std::min(kRanks, order.size());
+    for (std::size_t i = 0; i < shown; ++i) rank_row(*order[i]);
+    if (shown < order.size())
+      line(fmt::format("  and {} more: --format json has all", order.size() - shown));
+    line();
+  }
+
+  void rank_row(const Observation& rank) {
+    const CauseSeconds causes = mean_step_causes(rank);
+    const auto of = [&](std::initializer_list<Cause> some) {
+      double sum = 0;
+      for (const Cause cause : some) sum += causes[static_cast<std::size_t>(cause)];
+      return pad_left(column_.text(sum), kTime);
+    };
+    double exposed_s = 0;
+    for (const Axis axis : kAllAxes) exposed_s += causes[static_cast<std::size_t>(exposed(axis))];
+    const double steps = static_cast<double>(std::max<std::size_t>(1, rank.steps.size()));
+    line("  " + pad_right(fmt::format("rank {}", rank.rank.value_or(0)), 24) +
+         pad_left(column_.text(seconds_of(rank.window.length()) / steps), kTime) +
+         of({Cause::forward, Cause::recompute, Cause::backward, Cause::optimizer}) +
+         pad_left(column_.text(exposed_s), kTime) + of({Cause::sync_wait}) +
+         of({Cause::batch_wait}) +
+         of({Cause::launch_gap, Cause::cpu_work, Cause::recompilation, Cause::garbage_collection}));
   }
 
   void row(const std::string& title, double seconds, const std::string& more = "") {
@@ -107,6 +181,26 @@ class RecordingPage : Page {
           {"not known: the launch was not recorded", idle.unmatched},
           {"behind the last activity", idle.tail}});
     line();
+  }
+
+  /// Where in the program the host is late.
+  void sites() {
+    bool any = false;
+    for (std::size_t i = 0; i < std::min(kSites, seen_.late_sites.size()); ++i) {
+      const LateSite& site = seen_.late_sites[i];
+      if (share(seconds_of(site.idle)) < kWorthSaying) break;
+      if (!any) line(bold("Where the host is late"));
+      any = true;
+      std::string where = site.place.line;
+      for (const std::string& part : {site.place.operation, site.place.call}) {
+        if (!part.empty()) where += (where.empty() ? "" : ", ") + part;
+      }
+      row(shortened(fmt::format("{}: {}", title_of(site.kind),
+                                where.empty() ? "between operators" : where)),
+          seconds_of(site.idle),
+          pad_left(grouped(static_cast<std::int64_t>(site.times)), kCalls) + " x");
+    }
+    if (any) line();
   }
 
   void steps() {
@@ -160,14 +254,60 @@ class RecordingPage : Page {
     line();
   }
 
+  void collectives() {
+    if (job_.collectives.empty()) return;
+    line(bold(pad_right("Collectives, a mean rank", 36)) + bold(pad_left("calls", 8)) +
+         bold(pad_left("size", 10)) + bold(pad_left("time", kTime)) +
+         bold(pad_left("exposed", kTime)) + bold(pad_left("waits", kTime)) +
+         bold(pad_left("bus rate", 14)));
+    for (std::size_t i = 0; i < std::min(kCollectives, job_.collectives.size()); ++i) {
+      const ObservedCollective& one = job_.collectives[i];
+      std::string who = one.operation;
+      if (one.group_size > 0) who += fmt::format(" of {}", one.group_size);
+      if (!one.group.empty()) who += fmt::format(", {}", one.group);
+      if (width_of(who) > 33) who = who.substr(0, 30) + "...";
+      line("  " + pad_right(who, 34) + pad_left(fmt::format("{:.6g}", one.calls), 8) +
+           pad_left(one.bytes > 0 ? humanise(Bytes{one.bytes / one.calls}).text() : "-", 10) +
+           pad_left(column_.text(one.seconds), kTime) +
+           pad_left(column_.text(one.exposed_s), kTime) +
+           pad_left(column_.text(one.waiting_s), kTime) +
+           pad_left(one.bus_bytes_per_s > 0
+                        ? fmt::format("{}{:.4g} GB/s", one.is_lower_bound ? ">= " : "",
+                                      one.bus_bytes_per_s * 1e-9)
+                        : "-",
+                    14));
+    }
+    line();
+  }
+
+  void late_ranks() {
+    for (std::size_t i = 0; i < std::min(kLate, job_.late_ranks.size()); ++i) {
+      const LateRank& late = job_.late_ranks[i];
+      const bool is_older = late.before_s > late.late_s / 2;
+      paragraph(
+          i == 0 ? "Late ranks" : "",
+          fmt::format(
+              "rank {} comes last at {} of {} collectives: a step, the others wait {} for "
+              "it; {}{}{}",
+              late.rank.value_or(0), late.last_at, late.of_collectives,
+              humanise(Seconds{late.late_s}).text(),
+              is_older ? "it was late already when the recording began" : words_of(late.reason),
+              late.reason_s > 0 && !is_older
+                  ? fmt::format(", by {}", humanise(Seconds{late.reason_s}).text())
+                  : "",
+              late.is_stable ? "" : "; in some steps only"));
+    }
+  }
+
+  const RecordedJob& job_;
   const Observation& seen_;
   Column column_;
 };
 
 }  // namespace
 
-std::string to_table(const Observation& seen, const Screen& screen) {
-  return RecordingPage(seen, screen).text();
+std::string to_table(const RecordedJob& job, const Screen& screen) {
+  return RecordingPage(job, screen).text();
 }
 
 }  // namespace stepsim

@@ -1,6 +1,7 @@
 // What holds recorded steps up: the largest part of the window in which the GPU does not compute.
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -21,7 +22,14 @@ struct Part {
   const char* next;
 };
 
-std::array<Part, 9> parts_of(const Observation& seen) {
+/// Waiting in collectives and transfers, without what is known to be waiting for a member.
+Nanoseconds exposed_time(const Breakdown& breakdown) {
+  Nanoseconds sum = 0;
+  for (const Axis axis : kAllAxes) sum += breakdown.of(exposed(axis));
+  return sum;
+}
+
+std::array<Part, 10> parts_of(const Observation& seen) {
   const IdleCauses& idle = seen.idle.causes;
   const HostStates& host = seen.idle.late_host;
   const IdleDoubts& doubts = seen.idle.doubts;
@@ -36,8 +44,11 @@ std::array<Part, 9> parts_of(const Observation& seen) {
        "micro-batches"},
       {host.python, "host-bound", "waits for Python, or for what it calls between operators",
        "record once more with with_stack=True, and look what Python does in the longest gaps"},
-      {seen.gpu.exposed_communication(), "communication-bound", "communicates and computes nothing",
-       "overlap it with computation, or compare ranks: the time includes waiting for a late one"},
+      {exposed_time(seen.breakdown), "communication-bound", "communicates and computes nothing",
+       "overlap it with computation, or record all ranks into one folder: the time may be waiting "
+       "for a late one"},
+      {seen.gpu.exposed_communication() - exposed_time(seen.breakdown), "straggler-bound",
+       "waits for other ranks", "look which ranks come last, and why"},
       {seen.gpu.copies_alone(), "copy-bound", "copies and computes nothing",
        "pinned memory, non_blocking=True and prefetching to the GPU"},
       {idle.queued - doubts.of_queued, "queue-bound", "waits for events of other streams",
@@ -50,23 +61,67 @@ std::array<Part, 9> parts_of(const Observation& seen) {
   }};
 }
 
+double share_of(const Observation& seen, Nanoseconds time) {
+  return seconds_of(time) / seconds_of(seen.window.length());
+}
+
+double mean_step(const Observation& seen) {
+  return seconds_of(seen.window.length()) /
+         static_cast<double>(std::max<std::size_t>(1, seen.steps.size()));
+}
+
+const char* next_for(OwnWork reason) {
+  switch (reason) {
+    case OwnWork::kernels:
+      return "compare that GPU with the others: clocks, temperature, power, ECC errors; or give it "
+             "less work";
+    case OwnWork::copies:
+      return "look at its PCIe link, and at what else uses it";
+    case OwnWork::loader:
+      return "look at its loader: its share of the files, its disk, its CPUs";
+    case OwnWork::sync:
+      return "look for .item() and .cpu() that only this rank calls";
+    case OwnWork::host:
+      return "look at its host: other processes, CPU clocks, affinity, logging";
+    case OwnWork::not_known:
+    case OwnWork::count_:
+      break;
+  }
+  return "record more steps of all ranks";
+}
+
+/// Nothing where others hardly wait for it.
+std::optional<RecordingVerdict> late_verdict(const RecordedJob& job, double worst_share) {
+  if (job.late_ranks.empty()) return std::nullopt;
+  const LateRank& late = job.late_ranks.front();
+  const double step = mean_step(job.ranks[late.index]);
+  if (late.late_s < std::max(kWorthwhile, worst_share / 2) * step) return std::nullopt;
+  const bool is_older = late.before_s > late.late_s / 2;
+  return RecordingVerdict{
+      fmt::format(
+          "straggler-bound: the others wait for rank {} for {} of a step ({}); {}",
+          late.rank.value_or(0), humanise(Seconds{late.late_s}).text(), percent(late.late_s / step),
+          is_older ? "it was late already when the recording began" : words_of(late.reason)),
+      is_older ? "record more steps of all ranks" : next_for(late.reason)};
+}
+
 }  // namespace
 
-RecordingVerdict verdict_of(const Observation& seen) {
+RecordingVerdict verdict_of(const RecordedJob& job) {
+  const Observation& seen = job.pace_rank();
   if (seen.window.length() == 0 || seen.gpu.busy == 0)
     return {"nothing can be said: no work of a GPU was recorded",
             "record with ProfilerActivity.CUDA, on a machine with a GPU"};
-  const auto share = [&](Nanoseconds time) {
-    return seconds_of(time) / seconds_of(seen.window.length());
-  };
   const auto parts = parts_of(seen);
   const auto worst = std::ranges::max_element(parts, {}, &Part::time);
-  if (share(worst->time) < kWorthwhile)
+  const double worst_share = share_of(seen, worst->time);
+  if (const auto late = late_verdict(job, worst_share)) return *late;
+  if (worst_share < kWorthwhile)
     return {fmt::format("compute-bound: the GPU computes {} of the time",
-                        percent(share(seen.gpu.compute))),
+                        percent(share_of(seen, seen.gpu.compute))),
             "the kernels themselves: the kinds that take most are above"};
   return {fmt::format("{}: the GPU {} for {} of the time", worst->name, worst->waits,
-                      percent(share(worst->time))),
+                      percent(worst_share)),
           worst->next};
 }
 

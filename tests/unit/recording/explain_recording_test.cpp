@@ -29,7 +29,7 @@ std::string refusal(const ExplainOptions& options) {
 }
 
 std::string verdict(const SampleTrace& trace) {
-  return verdict_of(observed(trace.document())).sentence;
+  return verdict_of(job_of({observed(trace.document())})).sentence;
 }
 
 SampleTrace step_of_200() { return SampleTrace().annotation("ProfilerStep#1", "0", "200"); }
@@ -115,6 +115,7 @@ TEST_CASE("what does not go with a recording is refused with the reason") {
   const std::string file = folder.file("t.json", sample_step().document());
   CHECK(refusal({.scenario = {file, {"model=llama2-7b"}}}).find("--set changes a scenario") !=
         std::string::npos);
-  CHECK(refusal({.scenario = {folder.path().string(), {}}}).find("name one rank's file") !=
+  const TemporaryFolder empty;
+  CHECK(refusal({.scenario = {empty.path().string(), {}}}).find("no file of this folder") !=
         std::string::npos);
 }

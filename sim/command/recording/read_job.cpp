@@ -1,0 +1,147 @@
+// Reads files beside each other, and puts their ranks together.
+#include "sim/command/recording/read_job.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/core/error.hpp"
+#include "sim/recording/looks_like_recording.hpp"
+#include "sim/recording/read_recordings.hpp"
+#include "sim/scenario/load.hpp"
+
+namespace stepsim {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Files {
+  std::vector<std::string> recordings;  ///< in order of their names
+  std::vector<std::string> others;
+};
+
+Files files_in(const std::string& folder) {
+  Files files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (!entry.is_regular_file()) continue;
+    const std::string path = entry.path().string();
+    (looks_like_recording(path) ? files.recordings : files.others).push_back(path);
+  }
+  if (error) throw IoError(fmt::format("cannot read {}: {}", folder, error.message()));
+  std::ranges::sort(files.recordings);
+  std::ranges::sort(files.others);
+  return files;
+}
+
+/// What came of a file.
+struct Read {
+  std::vector<Observation> seen;
+  std::vector<Diagnostic> mistakes;
+};
+
+Read read(const std::string& path, const KernelKinds& kinds) {
+  Read result;
+  try {
+    for (const Recording& recording : read_recordings(path))
+      result.seen.push_back(observe(recording, kinds));
+  } catch (const UserError& error) {
+    result.mistakes = error.diagnostics();
+  } catch (const IoError& error) {
+    result.mistakes.push_back(Diagnostic{.message = error.what()});
+  }
+  return result;
+}
+
+std::vector<Read> read_all(const std::vector<std::string>& paths, const KernelKinds& kinds) {
+  std::vector<Read> results(paths.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < paths.size(); i = next++) results[i] = read(paths[i], kinds);
+  };
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  std::vector<std::jthread> workers;
+  for (std::size_t i = 1; i < std::min(cores, paths.size()); ++i) workers.emplace_back(work);
+  work();
+  return results;
+}
+
+/// Files by the name that they have in their folder.
+std::string names_of(const std::vector<std::string>& paths) {
+  constexpr std::size_t kNamed = 4;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(kNamed, paths.size()); ++i)
+    names.push_back(quoted_path(fs::path(paths[i]).filename().string()));
+  return fmt::format("{}{}", fmt::join(names, ", "), paths.size() > kNamed ? ", ..." : "");
+}
+
+/// Leaves out all recordings of a rank but the last file's.
+std::vector<Observation> one_of_each_rank(std::vector<Observation> seen,
+                                          std::vector<std::string>& sentences) {
+  std::map<int, std::size_t> last;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    if (seen[i].rank) last[*seen[i].rank] = i;
+  }
+  std::vector<Observation> kept;
+  std::vector<std::string> left;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    if (!seen[i].rank || last[*seen[i].rank] == i) {
+      kept.push_back(std::move(seen[i]));
+    } else {
+      left.push_back(seen[i].file);
+    }
+  }
+  if (!left.empty())
+    sentences.push_back(
+        fmt::format("Some ranks have several recordings: the last file of each counts, and {} {} "
+                    "left out.",
+                    names_of(left), left.size() == 1 ? "is" : "are"));
+  return kept;
+}
+
+/// Recordings that do not say their rank are numbered as their files come.
+void number_ranks(std::vector<Observation>& seen, std::vector<std::string>& sentences) {
+  if (seen.size() < 2 || std::ranges::none_of(seen, [](const auto& one) { return !one.rank; }))
+    return;
+  for (std::size_t i = 0; i < seen.size(); ++i) seen[i].rank = static_cast<int>(i);
+  sentences.push_back(
+      "The recordings do not say their ranks: they are numbered in order of their files.");
+}
+
+}  // namespace
+
+RecordedJob read_job(const std::string& path) {
+  std::error_code ignored;
+  const bool is_folder = fs::is_directory(path, ignored);
+  const Files files = is_folder ? files_in(path) : Files{{path}, {}};
+  if (files.recordings.empty())
+    throw UserError(fmt::format("{}: no file of this folder is a recording", quoted_path(path)));
+  std::vector<Read> results = read_all(files.recordings, load_kernel_kinds(library_for(path)));
+  std::vector<Observation> seen;
+  std::vector<Diagnostic> mistakes;
+  std::vector<std::string> sentences;
+  for (Read& result : results) {
+    for (Observation& one : result.seen) seen.push_back(std::move(one));
+    for (Diagnostic& mistake : result.mistakes) mistakes.push_back(std::move(mistake));
+  }
+  if (seen.empty()) throw UserError(std::move(mistakes));
+  for (const Diagnostic& mistake : mistakes)
+    sentences.push_back(fmt::format("Left out: {}.", mistake.message));
+  if (!files.others.empty())
+    sentences.push_back(fmt::format("Left out, no recordings: {}.", names_of(files.others)));
+  seen = one_of_each_rank(std::move(seen), sentences);
+  number_ranks(seen, sentences);
+  RecordedJob job = job_of(std::move(seen));
+  job.path = path;
+  job.not_known.insert(job.not_known.begin(), sentences.begin(), sentences.end());
+  return job;
+}
+
+}  // namespace stepsim

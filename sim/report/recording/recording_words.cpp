@@ -1,0 +1,67 @@
+// Words and sums that the page and the JSON of recordings share.
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "sim/report/recording/recording_report.hpp"
+
+namespace stepsim {
+
+const char* words_of(OwnWork reason) {
+  switch (reason) {
+    case OwnWork::kernels:
+      return "its kernels take longer";
+    case OwnWork::copies:
+      return "its copies take longer";
+    case OwnWork::loader:
+      return "it waits for its loader";
+    case OwnWork::sync:
+      return "its host waits in synchronising calls";
+    case OwnWork::host:
+      return "its host launches late";
+    case OwnWork::not_known:
+    case OwnWork::count_:
+      break;
+  }
+  return "the recording does not show why";
+}
+
+CauseSeconds mean_step_causes(const Observation& seen) {
+  const double steps = static_cast<double>(std::max<std::size_t>(1, seen.steps.size()));
+  CauseSeconds causes{};
+  for (std::size_t i = 0; i < kCauses; ++i)
+    causes[i] = seconds_of(seen.breakdown.causes[i]) / steps;
+  return causes;
+}
+
+std::vector<std::string> all_not_known(const RecordedJob& job) {
+  std::vector<std::string> all = job.not_known;
+  if (job.ranks.size() == 1) {
+    const auto& own = job.ranks.front().not_known;
+    all.insert(all.end(), own.begin(), own.end());
+    return all;
+  }
+  std::vector<std::string> order;
+  std::map<std::string, std::size_t> said;
+  for (const Observation& rank : job.ranks) {
+    for (const std::string& sentence : rank.not_known) {
+      if (++said[sentence] == 1) order.push_back(sentence);
+    }
+  }
+  for (const std::string& sentence : order) {
+    const std::size_t ranks = said[sentence];
+    if (ranks == job.ranks.size()) {
+      all.push_back(sentence);
+      continue;
+    }
+    const auto first = std::ranges::find_if(job.ranks, [&](const Observation& rank) {
+      return std::ranges::find(rank.not_known, sentence) != rank.not_known.end();
+    });
+    all.push_back(ranks == 1 ? fmt::format("Rank {}: {}", first->rank.value_or(0), sentence)
+                             : fmt::format("{} ranks: {}", ranks, sentence));
+  }
+  return all;
+}
+
+}  // namespace stepsim
