@@ -7,17 +7,17 @@
 namespace stepsim {
 namespace {
 
-Cause cause_of_kernel(Phase phase, KernelKind kind) {
+Cause cause_of_kernel(StepPhase phase, KernelKind kind) {
   switch (phase) {
-    case Phase::recompute:
+    case StepPhase::recompute:
       return Cause::recompute;
-    case Phase::backward:
+    case StepPhase::backward:
       return Cause::backward;
-    case Phase::optimizer:
+    case StepPhase::optimizer:
       return Cause::optimizer;
-    case Phase::not_known:
+    case StepPhase::not_known:
       return kind == KernelKind::optimizer ? Cause::optimizer : Cause::forward;
-    case Phase::forward:
+    case StepPhase::forward:
       return Cause::forward;
   }
   return Cause::forward;
@@ -121,7 +121,7 @@ class BreakdownMaker {
   const Recording& recording_;
   const KindByName& kinds_;
   Interval window_;
-  std::vector<Phase> phases_;
+  std::vector<StepPhase> phases_;
   Breakdown result_;
 };
 

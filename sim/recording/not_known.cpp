@@ -60,7 +60,8 @@ void about_steps(const Recording& recording, const Observation& seen, Sentences&
   if (seen.steps.empty()) {
     say.push_back(
         "No steps are marked: the time of a step is not known, and the window is from the first to "
-        "the last activity of the GPU. torch.profiler marks steps where the loop calls step(), and an "
+        "the last activity of the GPU. torch.profiler marks steps where the loop calls step(), and "
+        "an "
         "NVTX range around each step does it for nsys.");
     return;
   }

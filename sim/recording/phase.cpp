@@ -11,14 +11,14 @@ namespace stepsim {
 namespace {
 
 /// The phase that an event's name says, if any.
-std::optional<Phase> phase_said_by(std::string_view name) {
-  if (name.starts_with("Optimizer.") || name == "## optimizer ##") return Phase::optimizer;
-  if (name.find("CheckpointFunctionBackward") != name.npos) return Phase::recompute;
+std::optional<StepPhase> phase_said_by(std::string_view name) {
+  if (name.starts_with("Optimizer.") || name == "## optimizer ##") return StepPhase::optimizer;
+  if (name.find("CheckpointFunctionBackward") != name.npos) return StepPhase::recompute;
   if (name.starts_with("autograd::engine::evaluate_function") || name == "## backward ##")
-    return Phase::backward;
-  if (name == "## forward ##") return Phase::forward;
+    return StepPhase::backward;
+  if (name == "## forward ##") return StepPhase::forward;
   while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.remove_suffix(1);
-  if (name.ends_with("Backward")) return Phase::backward;
+  if (name.ends_with("Backward")) return StepPhase::backward;
   return std::nullopt;
 }
 
@@ -28,16 +28,16 @@ class PhaseFinder {
     for (const std::string& name : recording.names) said_.push_back(phase_said_by(name));
   }
 
-  Phase phase_in(Enclosing enclosing) const {
+  StepPhase phase_in(Enclosing enclosing) const {
     for (auto event = enclosing.rbegin(); event != enclosing.rend(); ++event) {
       if ((*event)->work == HostWork::python || (*event)->work == HostWork::runtime) continue;
       if (const auto& said = said_[(*event)->name]) return *said;
     }
-    return Phase::forward;
+    return StepPhase::forward;
   }
 
  private:
-  std::vector<std::optional<Phase>> said_;  ///< by name
+  std::vector<std::optional<StepPhase>> said_;  ///< by name
 };
 
 /// The activities that a thread launched, in order of their launch.
@@ -54,9 +54,9 @@ std::vector<std::vector<std::size_t>> launched_by_thread(const Recording& record
 
 }  // namespace
 
-std::vector<Phase> phases_of(const Recording& recording) {
+std::vector<StepPhase> phases_of(const Recording& recording) {
   const PhaseFinder finder(recording);
-  std::vector<Phase> phases(recording.activities.size(), Phase::not_known);
+  std::vector<StepPhase> phases(recording.activities.size(), StepPhase::not_known);
   const auto launched = launched_by_thread(recording);
   for (std::size_t thread = 0; thread < launched.size(); ++thread) {
     std::vector<Nanoseconds> moments;

@@ -8,12 +8,12 @@
 
 namespace stepsim {
 
-enum class Phase : std::uint8_t { forward, recompute, backward, optimizer, not_known };
+enum class StepPhase : std::uint8_t { forward, recompute, backward, optimizer, not_known };
 
 /// The phase of each activity, in their order, by what encloses its launch on the host: PyTorch's
 /// annotation `Optimizer.step#...`, its operator `autograd::engine::evaluate_function: ...` (since
 /// 1.11; before, an operator whose name ends in Backward). Activities that were launched within a
 /// checkpoint's backward, but not by an operator's, are recomputed. not_known: without a launch.
-std::vector<Phase> phases_of(const Recording& recording);
+std::vector<StepPhase> phases_of(const Recording& recording);
 
 }  // namespace stepsim
