@@ -1,4 +1,5 @@
 // Damaged recordings: whatever happens to a file, it is answered or refused.
+#include <numeric>
 #include <random>
 
 #include <doctest/doctest.h>
@@ -74,9 +75,13 @@ TEST_CASE("damaged recordings are answered or refused") {
     CAPTURE(i);
     CAPTURE(text);
     try {
-      const Observation seen = observed(text);
-      CHECK_FALSE(to_table(seen, {}).empty());
-      CHECK(to_json(seen).front() == '{');
+      const RecordedJob job = job_of({observed(text)});
+      CHECK_FALSE(to_table(job, {}).empty());
+      CHECK(to_json(job).front() == '{');
+      const Observation& seen = job.ranks.front();
+      const Breakdown& breakdown = seen.breakdown;
+      CHECK(std::accumulate(breakdown.causes.begin(), breakdown.causes.end(),
+                            breakdown.not_known) == seen.window.length());
       const IdleCauses& idle = seen.idle.causes;
       CHECK(idle.tiny + idle.queued + idle.late_host + idle.launch_latency + idle.tail +
                 idle.unmatched ==
