@@ -8,9 +8,8 @@ using namespace stepsim;
 
 namespace {
 
-double of(const Observation& seen, Cause cause) {
-  return 1e6 * seconds_of(seen.breakdown.of(cause));
-}
+/// In microseconds.
+Nanoseconds of(const Observation& seen, Cause cause) { return seen.breakdown.of(cause) / 1000; }
 
 }  // namespace
 
