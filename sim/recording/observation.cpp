@@ -77,9 +77,7 @@ void add_causes(Observation& seen, const Recording& recording, const GpuRows& ro
   seen.communication = communication_of(recording, kinds, rows, steps, seen.window);
   seen.breakdown = breakdown_of(recording, kinds, rows, seen.idle, seen.communication, seen.window);
   seen.late_sites = late_sites(recording, seen.idle);
-  std::vector<Nanoseconds> starts;
-  for (const CommunicationCall& call : seen.communication.calls) starts.push_back(call.time.start);
-  seen.work_before = own_work_until(rows, seen.idle, seen.window, starts);
+  seen.own_work = own_work_of(rows, seen.idle, seen.window);
 }
 
 }  // namespace

@@ -54,8 +54,8 @@ struct Observation {
   Breakdown breakdown;         ///< of the window
   std::vector<LateSite> late_sites;
   RankCommunication communication;
-  std::vector<OwnWorkTimes> work_before;  ///< its own work until each call of its communication
-  std::vector<std::string> not_known;     ///< sentences
+  OwnWorkSets own_work;
+  std::vector<std::string> not_known;  ///< sentences
 
   Nanoseconds idle_length() const { return window.length() - gpu.busy; }
 };

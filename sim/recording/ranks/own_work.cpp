@@ -24,38 +24,26 @@ OwnWork work_of(IdleKind kind) {
   return OwnWork::not_known;
 }
 
-/// Lengths of a set up to moments that come in order.
-class LengthUntil {
- public:
-  explicit LengthUntil(IntervalSet set) : set_(std::move(set)) {}
-  Nanoseconds at(Nanoseconds moment) {
-    while (next_ < set_.size() && set_[next_].end <= moment) passed_ += set_[next_++].length();
-    if (next_ == set_.size()) return passed_;
-    return passed_ + Interval{set_[next_].start, moment}.length();
-  }
-
- private:
-  IntervalSet set_;
-  std::size_t next_ = 0;
-  Nanoseconds passed_ = 0;
-};
-
 }  // namespace
 
-std::vector<OwnWorkTimes> own_work_until(const GpuRows& rows, const IdleTime& idle, Interval window,
-                                         const std::vector<Nanoseconds>& moments) {
-  std::array<IntervalSet, kOwnWorks> sets;
+OwnWorkSets own_work_of(const GpuRows& rows, const IdleTime& idle, Interval window) {
+  OwnWorkSets sets;
   sets[static_cast<std::size_t>(OwnWork::kernels)] = clipped(rows.compute, window);
   sets[static_cast<std::size_t>(OwnWork::copies)] =
       clipped(difference(rows.copies, rows.compute), window);
   for (const IdlePiece& piece : idle.pieces)
     sets[static_cast<std::size_t>(work_of(piece.kind))].push_back(piece.time);
-  std::vector<LengthUntil> lengths;
-  for (IntervalSet& set : sets) lengths.emplace_back(std::move(set));
-  std::vector<OwnWorkTimes> times;
-  for (const Nanoseconds moment : moments) {
-    OwnWorkTimes& until = times.emplace_back();
-    for (std::size_t i = 0; i < kOwnWorks; ++i) until[i] = lengths[i].at(moment);
+  return sets;
+}
+
+OwnWorkTimes OwnWorkUntil::at(Nanoseconds moment) {
+  OwnWorkTimes times = passed_;
+  for (std::size_t i = 0; i < kOwnWorks; ++i) {
+    const IntervalSet& set = (*sets_)[i];
+    std::size_t& next = next_[i];
+    for (; next < set.size() && set[next].end <= moment; ++next) passed_[i] += set[next].length();
+    times[i] = passed_[i];
+    if (next < set.size()) times[i] += Interval{set[next].start, moment}.length();
   }
   return times;
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -50,19 +51,10 @@ Waiting waiting_of(const std::vector<Observation>& ranks, const JoinedCollective
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const CommunicationCall& call = call_of(ranks, collective.members[i]);
     const Interval until_last{call.time.start, call.time.start + (*last - starts[i])};
+    waiting.last_start.push_back(until_last.end);
     waiting.waits.push_back(length_within(call.exposed, until_last));
   }
   return waiting;
-}
-
-/// What a rank did for itself since its call before this one of the same group and step, or since
-/// the window began.
-OwnWorkTimes work_since(const Observation& rank, std::size_t call,
-                        const std::optional<std::size_t>& before) {
-  OwnWorkTimes work = rank.work_before[call];
-  if (!before) return work;
-  for (std::size_t i = 0; i < kOwnWorks; ++i) work[i] -= rank.work_before[*before][i];
-  return work;
 }
 
 /// Puts the waiting for one rank together.
@@ -75,7 +67,10 @@ struct Blame {
 
 class Blamer {
  public:
-  explicit Blamer(const std::vector<Observation>& ranks) : ranks_(ranks), blames_(ranks.size()) {}
+  explicit Blamer(const std::vector<Observation>& ranks)
+      : ranks_(ranks), blames_(ranks.size()), before_(ranks.size()) {
+    for (const Observation& rank : ranks) work_.emplace_back(rank.own_work);
+  }
 
   void add(const Waiting& waiting) {
     const JoinedCollective& collective = *waiting.collective;
@@ -86,8 +81,7 @@ class Blamer {
     const Nanoseconds wait = waiting.mean_wait();
     blame.late.late_s += seconds_of(wait);
     blame.by_step[collective.step] += wait;
-    if (wait > 0) explain(waiting, blame);
-    for (const JoinedCall& member : collective.members) before_[member.rank] = member.call;
+    explain(waiting, wait, blame);
   }
 
   std::vector<LateRank> late_ranks() {
@@ -103,21 +97,25 @@ class Blamer {
   }
 
  private:
-  /// Compares what the last rank did since the collective before with what a median member did.
-  void explain(const Waiting& waiting, Blame& blame) {
+  /// Compares what the last rank did since the collective before, until it came, with what a median
+  /// member did in that time.
+  void explain(const Waiting& waiting, Nanoseconds wait, Blame& blame) {
     const auto& members = waiting.collective->members;
     std::array<std::vector<Nanoseconds>, kOwnWorks> others;
     OwnWorkTimes own{};
     bool is_first = false;
     for (std::size_t i = 0; i < members.size(); ++i) {
-      const auto before = before_.find(members[i].rank);
-      is_first = is_first || before == before_.end();
-      const OwnWorkTimes work =
-          work_since(ranks_[members[i].rank], members[i].call,
-                     before == before_.end() ? std::nullopt : std::optional(before->second));
-      if (i == waiting.last) own = work;
-      for (std::size_t k = 0; k < kOwnWorks && i != waiting.last; ++k) others[k].push_back(work[k]);
+      auto& before = before_[members[i].rank];
+      is_first = is_first || !before;
+      const OwnWorkTimes until = work_[members[i].rank].at(waiting.last_start[i]);
+      OwnWorkTimes since = until;
+      for (std::size_t k = 0; before && k < kOwnWorks; ++k) since[k] -= (*before)[k];
+      before = until;
+      if (i == waiting.last) own = since;
+      for (std::size_t k = 0; k < kOwnWorks && i != waiting.last; ++k)
+        others[k].push_back(since[k]);
     }
+    if (wait == 0) return;
     Nanoseconds explained = 0;
     for (std::size_t k = 0; k < kOwnWorks; ++k) {
       const Nanoseconds longer = own[k] - median(others[k]);
@@ -125,7 +123,7 @@ class Blamer {
       explained += longer;
     }
     // Ranks whose recordings begin at different moments of a step differ before the first.
-    if (is_first && explained < waiting.late / 2) blame.before += waiting.mean_wait();
+    if (is_first && explained < waiting.late / 2) blame.before += wait;
   }
 
   LateRank finished(std::size_t rank) {
@@ -150,7 +148,8 @@ class Blamer {
 
   const std::vector<Observation>& ranks_;
   std::vector<Blame> blames_;
-  std::map<std::size_t, std::size_t> before_;  ///< the last call of each rank so far
+  std::vector<OwnWorkUntil> work_;                   ///< by rank
+  std::vector<std::optional<OwnWorkTimes>> before_;  ///< by rank: until the last collective so far
 };
 
 }  // namespace

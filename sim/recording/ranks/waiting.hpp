@@ -10,8 +10,9 @@ namespace stepsim {
 /// One collective, seen by those that wait in it.
 struct Waiting {
   const JoinedCollective* collective = nullptr;
-  std::size_t last = 0;  ///< index in its members of the one that comes last
-  Nanoseconds late = 0;  ///< how much later than the median of the others it comes
+  std::size_t last = 0;                 ///< index in its members of the one that comes last
+  Nanoseconds late = 0;                 ///< how much later than the median of the others it comes
+  std::vector<Nanoseconds> last_start;  ///< by member: when the last one comes, on its own clock
   /// By member: how long it waits while nothing else runs on its GPU; 0 for the last one.
   std::vector<Nanoseconds> waits;
   Nanoseconds mean_wait() const;  ///< of the other members
