@@ -22,7 +22,7 @@ constexpr double kWorthSaying = 0.01;
 using Row = std::pair<const char*, Nanoseconds>;
 
 /// The title of a row, with a short word for a late host's state.
-const char* title_of(IdleKind kind) {
+std::string title_of(IdleKind kind) {
   switch (kind) {
     case IdleKind::late_sync:
       return "synchronises";
@@ -195,8 +195,8 @@ class RecordingPage : Page {
       for (const std::string& part : {site.place.operation, site.place.call}) {
         if (!part.empty()) where += (where.empty() ? "" : ", ") + part;
       }
-      row(shortened(fmt::format("{}: {}", title_of(site.kind),
-                                where.empty() ? "between operators" : where)),
+      if (where.empty() && site.kind == IdleKind::late_python) where = "between operators";
+      row(shortened(title_of(site.kind) + (where.empty() ? "" : ": " + where)),
           seconds_of(site.idle),
           pad_left(grouped(static_cast<std::int64_t>(site.times)), kCalls) + " x");
     }
