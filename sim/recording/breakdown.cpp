@@ -132,7 +132,7 @@ HostPauses pauses_of(const Recording& recording) {
   for (const std::string& name : recording.names) {
     // Functions of Python that Kineto names; dynamo's timers mark what torch.compile does.
     collects.push_back(name.starts_with("<built-in function collect>") ||
-                       name.find("gc.collect") != name.npos ||
+                       name.starts_with("<built-in method collect of module") ||
                        name.find("garbage collection") != name.npos);
     compiles.push_back(name.find("(dynamo_timed)") != name.npos ||
                        name.find("torch/_dynamo/convert_frame.py") != name.npos);

@@ -76,7 +76,7 @@ void about_steps(const Recording& recording, const Observation& seen, Sentences&
                               seen.steps.front().name, time_text(times.front()),
                               time_text(median)));
   const Nanoseconds last = recording.activities.back().time.end;
-  if (last > seen.window.end)
+  if (last > seen.window.end && !recording.is_of_core)
     say.push_back(fmt::format(
         "The GPU works until {} after the last step ended on the host: steps are those of the "
         "host, and launched_busy_s says what each launched.",
@@ -197,6 +197,10 @@ void about_recorders(const Recording& recording, const Observation& seen, Senten
 
 std::vector<std::string> not_known(const Recording& recording, const Observation& seen) {
   Sentences say;
+  if (recording.is_of_core)
+    say.push_back(
+        "No GPU was recorded: the core of the training loop is the device, and its operators are "
+        "what computes. Where threads share cores, waiting for one looks like computing.");
   about_reading(recording, say);
   about_steps(recording, seen, say);
   if (recording.activities.empty()) return say;

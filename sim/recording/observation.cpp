@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/recording/core_device.hpp"
 #include "sim/recording/not_known.hpp"
 #include "sim/recording/steps.hpp"
 
@@ -90,12 +91,14 @@ Observation observe(const Recording& recording, const KernelKinds& kinds) {
   seen.file = recording.file;
   seen.format = recording.format;
   seen.device = recording.device;
+  seen.is_of_core = recording.is_of_core;
   seen.backend = recording.backend;
   seen.rank = recording.rank;
   seen.world_size = recording.world_size;
   seen.window = window_of(recording, steps);
   seen.gpu = gpu_time(rows, seen.window);
-  seen.idle = idle_time(recording, rows.busy, seen.window);
+  seen.idle = recording.is_of_core ? idle_time_of_core(recording, rows.busy, seen.window)
+                                   : idle_time(recording, rows.busy, seen.window);
   add_steps(seen, recording, rows, steps);
   add_kernels(seen, recording, by_name);
   add_gaps(seen, recording);

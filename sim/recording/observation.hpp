@@ -42,6 +42,7 @@ struct ObservedGap {
 
 struct Observation {
   std::string file, format, device, backend;
+  bool is_of_core = false;  ///< the device is a core of a CPU
   std::optional<int> rank, world_size;
   Interval window;
   GpuTime gpu;

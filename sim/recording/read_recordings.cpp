@@ -4,7 +4,9 @@
 #include <array>
 #include <fstream>
 #include <string_view>
+#include <utility>
 
+#include "sim/recording/core_device.hpp"
 #include "sim/recording/kineto/read_kineto.hpp"
 #include "sim/recording/nsys/read_nsys.hpp"
 
@@ -29,6 +31,7 @@ std::vector<Recording> read_recordings(const std::string& path) {
   if (begins_as_sqlite(path)) return read_nsys(path);
   std::vector<Recording> one;
   one.push_back(read_kineto(path));
+  if (is_of_core(one.front())) one.front() = with_core_as_device(std::move(one.front()));
   return one;
 }
 

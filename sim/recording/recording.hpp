@@ -99,6 +99,7 @@ struct Recording {
   std::optional<int> rank, world_size;
   std::vector<std::string> names;  ///< of events, each once
   std::vector<RecordedThread> threads;
+  bool is_of_core = false;              ///< the device is a core of a CPU (core_device.hpp)
   std::vector<GpuActivity> activities;  ///< of one GPU, in order of their start
   std::vector<RecordedCollective> collectives;
   std::vector<RecordedStep> steps;  ///< where a reader chose them; else those of torch.profiler are

@@ -20,8 +20,7 @@ struct ByHead {
 };
 
 constexpr std::array kByHead{
-    ByHead{"SQLite format 3\0"sv, 0,
-           "a database of SQLite that is compressed: unpack it first"},
+    ByHead{"SQLite format 3\0"sv, 0, "a database of SQLite that is compressed: unpack it first"},
     ByHead{"ustar"sv, 257, "an archive of tar: unpack it, and name one rank's file"},
     ByHead{"PK\3\4"sv, 0, "an archive of zip: unpack it, and name one rank's file"},
     ByHead{"\x28\xb5\x2f\xfd"sv, 0, "compressed by zstd: unpack it first"},

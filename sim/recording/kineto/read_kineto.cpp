@@ -182,11 +182,13 @@ class KinetoReader {
   /// it is waited for.
   static std::optional<RecordedCollective> collective_of(const KinetoEvent& event) {
     if (event.collective && event.collective->operation != "wait") return event.collective;
-    constexpr std::string_view kMark = "nccl:";
-    if (!event.name.starts_with(kMark)) return std::nullopt;
-    RecordedCollective named;
-    named.operation = event.name.substr(kMark.size());
-    return named;
+    for (const std::string_view mark : {"nccl:", "gloo:"}) {
+      if (!event.name.starts_with(mark)) continue;
+      RecordedCollective named;
+      named.operation = event.name.substr(mark.size());
+      return named;
+    }
+    return std::nullopt;
   }
 
   RecordedThread& thread_of(const KinetoEvent& event) {

@@ -74,6 +74,7 @@ class RecordingPage : Page {
   std::string device() const {
     return seen_.device.empty() ? "a GPU that is not named" : seen_.device;
   }
+  const char* kind_of_device() const { return seen_.is_of_core ? "core" : "GPU"; }
 
   void header() {
     std::string who = device();
@@ -87,7 +88,7 @@ class RecordingPage : Page {
     heading(fmt::format("{}: {}", job_.path, who));
     const std::size_t steps = seen_.steps.size();
     wrapped(fmt::format(
-        "recorded by {}; {}, {} activities of the GPU in {}{}", seen_.format,
+        "recorded by {}; {}, {} activities of the {} in {}{}", seen_.format,
         steps == 0   ? "no steps are marked"
         : steps == 1 ? "1 step"
                      : fmt::format("{} steps", steps),
@@ -169,7 +170,7 @@ class RecordingPage : Page {
     const IdleCauses& idle = seen_.idle.causes;
     const HostStates& host = seen_.idle.late_host;
     if (seen_.idle_length() == 0) return;
-    line(bold("Why the GPU is idle"));
+    line(bold(fmt::format("Why the {} is idle", kind_of_device())));
     rows({{"late launch: the loader", host.loader},
           {"late launch: a synchronising call", host.sync},
           {"late launch: operators", host.operation},

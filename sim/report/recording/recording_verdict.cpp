@@ -112,15 +112,16 @@ RecordingVerdict verdict_of(const RecordedJob& job) {
   if (seen.window.length() == 0 || seen.gpu.busy == 0)
     return {"nothing can be said: no work of a GPU was recorded",
             "record with ProfilerActivity.CUDA, on a machine with a GPU"};
+  const char* device = seen.is_of_core ? "core" : "GPU";
   const auto parts = parts_of(seen);
   const auto worst = std::ranges::max_element(parts, {}, &Part::time);
   const double worst_share = share_of(seen, worst->time);
   if (const auto late = late_verdict(job, worst_share)) return *late;
   if (worst_share < kWorthwhile)
-    return {fmt::format("compute-bound: the GPU computes {} of the time",
+    return {fmt::format("compute-bound: the {} computes {} of the time", device,
                         percent(share_of(seen, seen.gpu.compute))),
             "the kernels themselves: the kinds that take most are above"};
-  return {fmt::format("{}: the GPU {} for {} of the time", worst->name, worst->waits,
+  return {fmt::format("{}: the {} {} for {} of the time", worst->name, device, worst->waits,
                       percent(worst_share)),
           worst->next};
 }
