@@ -92,7 +92,7 @@ class RecordingPage : Page {
         steps == 0   ? "no steps are marked"
         : steps == 1 ? "1 step"
                      : fmt::format("{} steps", steps),
-        grouped(static_cast<std::int64_t>(seen_.activities)),
+        grouped(static_cast<std::int64_t>(seen_.activities)), kind_of_device(),
         humanise(Seconds{seconds_of(seen_.window.length())}).text(),
         ranks > 1 ? fmt::format(" on rank {}, which works longest", seen_.rank.value_or(0)) : ""));
     if (job_.joined > 0)
