@@ -26,7 +26,7 @@ bool is_users(std::string_view function) {
                                "<frozen", "<built-in", "<string>"};
   constexpr std::array kLibrary{"threading.py(", "contextlib.py(",   "runpy.py(",  "queue.py(",
                                 "selectors.py(", "socket.py(",       "random.py(", "copy.py(",
-                                "functools.py(", "multiprocessing/", "importlib/"};
+                                "functools.py(", "multiprocessing/", "importlib/", "concurrent/"};
   if (function.find(".py(") == function.npos) return false;
   for (const std::string_view part : kOthers) {
     if (part == "torch/" ? function.starts_with(part) : function.find(part) != function.npos)
@@ -42,6 +42,8 @@ HostPlace place_of(const Recording& recording, Enclosing enclosing) {
     const std::string& name = recording.name_of(*event);
     if (event->work == HostWork::operation && place.operation.empty()) place.operation = name;
     if (event->work == HostWork::runtime) place.call = name;
+    if (event->work == HostWork::annotation && !name.starts_with("ProfilerStep#"))
+      place.annotation = name;
     if (event->work == HostWork::python && is_users(name)) place.line = name;
   }
   return place;

@@ -20,8 +20,9 @@ void visit_moments(const RecordedThread& thread, const std::vector<Nanoseconds>&
 
 /// Where in the program a moment is.
 struct HostPlace {
-  std::string operation;  ///< the outermost operator; empty: none
-  std::string call;       ///< the call of the runtime; empty: none
+  std::string operation;   ///< the outermost operator; empty: none
+  std::string call;        ///< the call of the runtime; empty: none
+  std::string annotation;  ///< the innermost range that somebody named, but for steps; empty: none
   std::string
       line;  ///< the innermost function of the user's: "train.py(42): step"; empty: no stacks
   bool operator==(const HostPlace&) const = default;

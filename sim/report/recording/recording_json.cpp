@@ -85,12 +85,11 @@ const char* word_of(IdleKind kind) {
 }
 
 Json site_json(const LateSite& site) {
-  return {{"state", word_of(site.kind)},
-          {"operator", text_or_null(site.place.operation)},
-          {"call", text_or_null(site.place.call)},
-          {"line", text_or_null(site.place.line)},
-          {"times", site.times},
-          {"seconds", seconds_json(site.idle)}};
+  return {
+      {"state", word_of(site.kind)},           {"operator", text_or_null(site.place.operation)},
+      {"call", text_or_null(site.place.call)}, {"annotation", text_or_null(site.place.annotation)},
+      {"line", text_or_null(site.place.line)}, {"times", site.times},
+      {"seconds", seconds_json(site.idle)}};
 }
 
 Json sites_json(const Observation& seen) {

@@ -170,12 +170,17 @@ class RecordingPage : Page {
     const IdleCauses& idle = seen_.idle.causes;
     const HostStates& host = seen_.idle.late_host;
     if (seen_.idle_length() == 0) return;
+    const Nanoseconds collecting = seen_.breakdown.of(Cause::garbage_collection);
+    const Nanoseconds compiling = seen_.breakdown.of(Cause::recompilation);
+    const Nanoseconds in_python = std::min(collecting + compiling, host.python);
     line(bold(fmt::format("Why the {} is idle", kind_of_device())));
     rows({{"late launch: the loader", host.loader},
           {"late launch: a synchronising call", host.sync},
-          {"late launch: operators", host.operation},
+          {"late launch: garbage collection", collecting},
+          {"late launch: recompilation", compiling},
+          {"late launch: operators", host.operation - (collecting + compiling - in_python)},
           {"late launch: calls of the runtime", host.runtime},
-          {"late launch: Python between them", host.python},
+          {"late launch: Python between them", host.python - in_python},
           {"launch latency: from the call to the kernel", idle.launch_latency},
           {"queued: launched before, waits in its stream", idle.queued},
           {"gaps below 2 us", idle.tiny},
@@ -192,16 +197,23 @@ class RecordingPage : Page {
       if (share(seconds_of(site.idle)) < kWorthSaying) break;
       if (!any) line(bold("Where the host is late"));
       any = true;
-      std::string where = site.place.line;
-      for (const std::string& part : {site.place.operation, site.place.call}) {
-        if (!part.empty()) where += (where.empty() ? "" : ", ") + part;
-      }
-      if (where.empty() && site.kind == IdleKind::late_python) where = "between operators";
-      row(shortened(title_of(site.kind) + (where.empty() ? "" : ": " + where)),
-          seconds_of(site.idle),
-          pad_left(grouped(static_cast<std::int64_t>(site.times)), kCalls) + " x");
+      site_rows(site);
     }
     if (any) line();
+  }
+
+  void site_rows(const LateSite& site) {
+    const HostPlace& place = site.place;
+    std::string where;
+    for (const std::string& part : {place.operation, place.call}) {
+      if (!part.empty()) where += (where.empty() ? "" : ", ") + part;
+    }
+    const bool is_loader = site.kind == IdleKind::late_loader;
+    if (where.empty() && !is_loader) where = place.annotation;
+    if (where.empty() && !is_loader) where = "between operators";
+    row(shortened(title_of(site.kind) + (where.empty() ? "" : ": " + where)), seconds_of(site.idle),
+        pad_left(grouped(static_cast<std::int64_t>(site.times)), kCalls) + " x");
+    if (!place.line.empty()) line("    in " + place.line);
   }
 
   void steps() {

@@ -29,10 +29,12 @@ Nanoseconds exposed_time(const Breakdown& breakdown) {
   return sum;
 }
 
-std::array<Part, 10> parts_of(const Observation& seen) {
+std::array<Part, 12> parts_of(const Observation& seen) {
   const IdleCauses& idle = seen.idle.causes;
   const HostStates& host = seen.idle.late_host;
   const IdleDoubts& doubts = seen.idle.doubts;
+  const Nanoseconds collecting = seen.breakdown.of(Cause::garbage_collection);
+  const Nanoseconds compiling = seen.breakdown.of(Cause::recompilation);
   return {{
       {host.loader, "data-bound", "waits for the loader, which hands over batches too late",
        "more workers of the DataLoader, a deeper prefetch, or less work for each sample"},
@@ -42,7 +44,13 @@ std::array<Part, 10> parts_of(const Observation& seen) {
        "launch-bound", "waits for operators and launches of the host",
        "fewer and larger kernels: torch.compile, fused optimizers, CUDA graphs, larger "
        "micro-batches"},
-      {host.python, "host-bound", "waits for Python, or for what it calls between operators",
+      {collecting, "bound by garbage collection", "waits for Python's collector",
+       "gc.disable() or gc.freeze() once the model is built, and gc.collect() at the same step on "
+       "all ranks"},
+      {compiling, "bound by recompilation", "waits for torch.compile",
+       "keep shapes fixed, or mark_dynamic() what changes; TORCH_LOGS=recompiles says why"},
+      {host.python - std::min(collecting + compiling, host.python), "host-bound",
+       "waits for Python, or for what it calls between operators",
        "record once more with with_stack=True, and look what Python does in the longest gaps"},
       {exposed_time(seen.breakdown), "communication-bound", "communicates and computes nothing",
        "overlap it with computation, or record all ranks into one folder: the time may be waiting "
