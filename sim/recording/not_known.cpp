@@ -208,7 +208,7 @@ std::vector<std::string> not_known(const Recording& recording, const Observation
   about_missing_kernels(recording, seen, say);
   about_graphs(recording, seen, say);
   about_waits(seen, say);
-  about_overlaps(recording, say);
+  if (!recording.is_of_core) about_overlaps(recording, say);
   about_recorders(recording, seen, say);
   return say;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -73,6 +74,25 @@ double share_of(const Observation& seen, Nanoseconds time) {
   return seconds_of(time) / seconds_of(seen.window.length());
 }
 
+/// Where most of such idle time is, as in "; 2.45 s of it in aten::item, train.py(132): loss_of".
+std::string most_at(const Observation& seen, IdleKind kind) {
+  const auto site = std::ranges::find(seen.late_sites, kind, &LateSite::kind);
+  if (site == seen.late_sites.end()) return "";
+  std::string where;
+  for (const std::string& part : {site->place.operation, site->place.line}) {
+    if (!part.empty()) where += (where.empty() ? "" : ", ") + part;
+  }
+  if (where.empty()) return "";
+  return fmt::format("; {} of it in {}", humanise(Seconds{seconds_of(site->idle)}).text(), where);
+}
+
+/// What a late host did, where a part of the time is one state of it.
+std::optional<IdleKind> state_of(std::string_view part) {
+  if (part == "sync-bound") return IdleKind::late_sync;
+  if (part == "host-bound") return IdleKind::late_python;
+  return std::nullopt;
+}
+
 double mean_step(const Observation& seen) {
   return seconds_of(seen.window.length()) /
          static_cast<double>(std::max<std::size_t>(1, seen.steps.size()));
@@ -81,8 +101,9 @@ double mean_step(const Observation& seen) {
 const char* next_for(OwnWork reason) {
   switch (reason) {
     case OwnWork::kernels:
-      return "compare that GPU with the others: clocks, temperature, power, ECC errors; or give it "
-             "less work";
+      return "compare it with the others: clocks, temperature, power, memory errors; or give it "
+             "less "
+             "work";
     case OwnWork::copies:
       return "look at its PCIe link, and at what else uses it";
     case OwnWork::loader:
@@ -129,8 +150,9 @@ RecordingVerdict verdict_of(const RecordedJob& job) {
     return {fmt::format("compute-bound: the {} computes {} of the time", device,
                         percent(share_of(seen, seen.gpu.compute))),
             "the kernels themselves: the kinds that take most are above"};
-  return {fmt::format("{}: the {} {} for {} of the time", worst->name, device, worst->waits,
-                      percent(worst_share)),
+  const auto state = state_of(worst->name);
+  return {fmt::format("{}: the {} {} for {} of the time{}", worst->name, device, worst->waits,
+                      percent(worst_share), state ? most_at(seen, *state) : ""),
           worst->next};
 }
 
