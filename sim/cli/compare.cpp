@@ -19,8 +19,10 @@ void add_compare(CLI::App& app, Action& chosen) {
       "not complete, 4 a file cannot be read.\n\n"
       "Example: stepsim compare scenarios/gpt-launches-8xh100.yaml --vs host.mode=graph");
   compare
-      ->add_option("files", options.files,
-                   "scenarios (YAML), or results of `stepsim run --format json`")
+      ->add_option(
+          "files", options.files,
+          "scenarios (YAML), or results of `stepsim run --format json`; or a scenario and a "
+          "recording")
       ->required()
       ->check(not_empty());
   compare->add_option("--set", options.overrides, "path=value, in all scenarios (repeatable)")

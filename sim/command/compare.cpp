@@ -13,6 +13,7 @@
 
 #include "sim/command/answer/answer.hpp"
 #include "sim/command/answer/read_result.hpp"
+#include "sim/command/recording/compare_recording.hpp"
 #include "sim/core/shell_word.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/process/forked.hpp"
@@ -339,6 +340,7 @@ ExitCode judged(const CompareOptions& options, Comparison& comparison, std::ostr
 }  // namespace
 
 ExitCode compare(const CompareOptions& options, std::ostream& out, std::ostream& notes) {
+  if (has_recording(options)) return compare_recording(options, out, notes);
   check_options(options);
   std::vector<Candidate> candidates = load_all(options);
   if (!options.baseline.empty()) check_baseline_of(candidates[0], candidates[1]);

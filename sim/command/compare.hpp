@@ -11,7 +11,8 @@
 namespace stepsim {
 
 struct CompareOptions {
-  std::vector<std::string> files;                  ///< scenarios, or results of `run`
+  /// scenarios, or results of `run`; or one scenario and one recording
+  std::vector<std::string> files;
   std::vector<std::string> overrides;              ///< path=value, of all scenarios
   std::vector<std::vector<std::string>> variants;  ///< the first with these on top: one more each
   std::string baseline;          ///< a result that the only file has to be as good as; empty: none

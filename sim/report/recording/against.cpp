@@ -1,0 +1,188 @@
+// Takes both steps apart in the same way, and subtracts.
+#include "sim/report/recording/against.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "sim/report/recording/recording_report.hpp"
+#include "sim/text/humanise.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr std::array kWorkCauses{Cause::forward, Cause::recompute, Cause::backward,
+                                 Cause::optimizer, Cause::contention};
+constexpr double kWorthARemark = 0.005;  // share of the recorded step
+
+double of(const CauseSeconds& causes, Cause cause) {
+  return causes[static_cast<std::size_t>(cause)];
+}
+
+double work_in(const CauseSeconds& causes) {
+  double sum = 0;
+  for (const Cause cause : kWorkCauses) sum += of(causes, cause);
+  return sum;
+}
+
+bool is_work(Cause cause) { return std::ranges::find(kWorkCauses, cause) != kWorkCauses.end(); }
+
+/// What the kernels take together, less the sum of the families.
+double beside(const StepAccount& account) {
+  double sum = 0;
+  for (const FamilyTime& family : account.families) sum += family.seconds;
+  return work_in(account.causes) - sum;
+}
+
+const RankTimeline& rank_of_stage(const Timeline& timeline, int stage) {
+  for (const RankTimeline& rank : timeline.ranks) {
+    if (rank.stage == stage) return rank;
+  }
+  return timeline.ranks.front();
+}
+
+std::string time_text(double seconds) { return humanise(Seconds{seconds}).text(); }
+
+/// What a family's difference would be explained by.
+std::string family_remark(const FamilyTime& predicted, const FamilyTime& recorded) {
+  if (recorded.seconds <= 0) return "the recording has no such kernels";
+  if (predicted.seconds <= 0) return "the prediction has no such kernels";
+  std::string text = fmt::format("{:.2f} times as long", recorded.seconds / predicted.seconds);
+  const double more = recorded.launches / std::max(1.0, predicted.launches);
+  if (std::abs(more - 1) > 0.05)
+    text +=
+        fmt::format(", in {:.0f} launches and not {:.0f}", recorded.launches, predicted.launches);
+  return text + "; calibrate trace fits their rates";
+}
+
+/// The host's time from one launch to the next, where it is late: what host.launch would be.
+std::string launch_remark(const Scenario& scenario, const StepAccount& predicted,
+                          const StepAccount& recorded) {
+  if (recorded.launches <= 0) return "";
+  const double before = scenario.host.launch.seconds() * predicted.launches;
+  const double more =
+      of(recorded.causes, Cause::launch_gap) - of(predicted.causes, Cause::launch_gap);
+  return fmt::format("--set host.launch={:.1f}us would take about as long ({:.0f} launches)",
+                     1e6 * std::max(0.0, before + more) / recorded.launches, recorded.launches);
+}
+
+std::string pause_remark(const char* key, double seconds) {
+  return fmt::format("--set host.{}.{}={:.4g}ms", key,
+                     std::string_view(key) == "recompilation" ? "time" : "pause", 1e3 * seconds);
+}
+
+std::string remark_on(Cause cause, const Scenario& scenario, const StepAccount& predicted,
+                      const StepAccount& recorded) {
+  switch (cause) {
+    case Cause::launch_gap:
+      return launch_remark(scenario, predicted, recorded);
+    case Cause::garbage_collection:
+      return pause_remark("garbage_collection", of(recorded.causes, cause));
+    case Cause::recompilation:
+      return pause_remark("recompilation", of(recorded.causes, cause));
+    case Cause::batch_wait:
+    case Cause::h2d:
+      return scenario.data ? "keys below data: workers, decode, storage"
+                           : "the scenario states no input pipeline: add the key data";
+    case Cause::cpu_work:
+      return scenario.host.sync ? "" : "--set host.sync.per=micro_batch, or host.cpu_work";
+    case Cause::sync_wait:
+      return "another rank comes late: stepsim explain of the folder says which";
+    default:
+      break;
+  }
+  for (const Axis axis : kAllAxes) {
+    if (cause == exposed(axis))
+      return fmt::format("rates of the {} group: calibrate trace fits them", name_of(axis));
+  }
+  return "";
+}
+
+double layers_of(const Scenario& scenario) {
+  const auto* transformer = std::get_if<Transformer>(&scenario.model.shape);
+  return transformer
+             ? static_cast<double>(transformer->layers) / scenario.parallelism.pipeline.stages
+             : 0;
+}
+
+}  // namespace
+
+StepAccount predicted_account(const Metrics& metrics, const OpGraph& graph,
+                              const Simulation& simulation) {
+  const Timeline& timeline = simulation.timeline;
+  const RankTimeline& rank = rank_of_stage(timeline, metrics.slowest_stage);
+  const std::map<std::string, KernelFamily> families = families_of(graph);
+  const double steps = timeline.measured_steps();
+  StepAccount account{.step_s = metrics.step_time.seconds(), .causes = metrics.breakdown};
+  for (const Span& span : rank.spans) {
+    if (span.step < timeline.warmup || rank.rows[span.row].kind != RowKind::compute ||
+        !is_work(span.cause))
+      continue;
+    const auto known = families.find(timeline.names[span.name]);
+    KernelFamily family = known == families.end() ? KernelFamily::other : known->second;
+    if (span.cause == Cause::optimizer) family = KernelFamily::optimizer;
+    FamilyTime& time = account.families[static_cast<std::size_t>(family)];
+    time.seconds += (span.end - span.start - span.contention) / steps;
+    time.launches += 1 / steps;
+    account.launches += 1 / steps;
+  }
+  account.beside_s = beside(account);
+  return account;
+}
+
+StepAccount recorded_account(const RecordedJob& job) {
+  const Observation& seen = job.pace_rank();
+  const double steps = static_cast<double>(std::max<std::size_t>(1, seen.steps.size()));
+  StepAccount account{.step_s = seconds_of(seen.window.length()) / steps,
+                      .causes = mean_step_causes(seen),
+                      .not_known_s = seconds_of(seen.breakdown.not_known) / steps};
+  for (const KernelTime& kind : seen.kinds) {
+    if (kind.kind == KernelKind::communication) continue;
+    FamilyTime& time = account.families[static_cast<std::size_t>(family_of(kind.kind))];
+    time.seconds += kind.seconds / steps;
+    time.launches += static_cast<double>(kind.calls) / steps;
+    account.launches += static_cast<double>(kind.calls) / steps;
+  }
+  account.beside_s = beside(account);
+  return account;
+}
+
+RecordedComparison compare_with_recording(const Scenario& scenario, const Metrics& metrics,
+                                          const OpGraph& graph, const Simulation& simulation,
+                                          const RecordedJob& job) {
+  RecordedComparison comparison{.recording = job.path,
+                                .predicted = predicted_account(metrics, graph, simulation),
+                                .recorded = recorded_account(job),
+                                .layers = layers_of(scenario),
+                                .not_known = all_not_known(job)};
+  const StepAccount &predicted = comparison.predicted, &recorded = comparison.recorded;
+  auto& all = comparison.differences;
+  for (std::size_t i = 0; i < kFamilies; ++i) {
+    const auto family = static_cast<KernelFamily>(i);
+    all.push_back({name_of(family), title_of(family), predicted.families[i].seconds,
+                   recorded.families[i].seconds,
+                   family_remark(predicted.families[i], recorded.families[i])});
+  }
+  all.push_back({"beside", "kernels beside each other", predicted.beside_s, recorded.beside_s, ""});
+  for (std::size_t i = 0; i < kCauses; ++i) {
+    const auto cause = static_cast<Cause>(i);
+    if (is_work(cause)) continue;
+    all.push_back({name_of(cause), title_of(cause), predicted.causes[i], recorded.causes[i],
+                   remark_on(cause, scenario, predicted, recorded)});
+  }
+  all.push_back({"not_known", "not known", 0, recorded.not_known_s, ""});
+  std::erase_if(
+      all, [](const StepDifference& one) { return one.predicted_s == 0 && one.recorded_s == 0; });
+  std::ranges::stable_sort(all, std::greater{},
+                           [](const StepDifference& one) { return std::abs(one.difference_s()); });
+  for (StepDifference& one : all) {
+    if (std::abs(one.difference_s()) < kWorthARemark * recorded.step_s) one.remark.clear();
+  }
+  return comparison;
+}
+
+}  // namespace stepsim
