@@ -139,6 +139,7 @@ void about_graphs(const Recording& recording, const Observation& seen, Sentences
   if (replays.empty()) return;
   std::size_t kernels = 0;
   for (const auto& [correlation, of_it] : replays) kernels += of_it;
+  if (kernels == replays.size()) return;  // nothing lies between kernels of a replay
   say.push_back(fmt::format(
       "{} of a CUDA graph with {}: profilers may miss kernels of a replay, so that the {} between "
       "them are not known to be idle.",

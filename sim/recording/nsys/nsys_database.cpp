@@ -30,16 +30,25 @@ std::string address_of(const std::string& path) {
   return address + "?mode=ro&immutable=1";
 }
 
+std::string mended(std::string text) {
+  const bool is_utf8 = first_non_text(text) == std::string::npos;
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+    if (static_cast<unsigned char>(c) >= 0x7f && !is_utf8) c = '?';
+  }
+  return text;
+}
+
 }  // namespace
 
 bool NsysRow::has(int column) const { return !statement_.getColumn(column).isNull(); }
 
 std::int64_t NsysRow::number(int column) const { return statement_.getColumn(column).getInt64(); }
 
-std::string_view NsysRow::text(int column) const {
+std::string NsysRow::text(int column) const {
   const SQLite::Column value = statement_.getColumn(column);
-  const char* text = value.getText();
-  return {text, static_cast<std::size_t>(value.getBytes())};
+  const char* first = value.getText();
+  return mended({first, static_cast<std::size_t>(value.getBytes())});
 }
 
 NsysDatabase::NsysDatabase(const std::string& path) {

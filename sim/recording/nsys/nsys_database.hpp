@@ -8,7 +8,6 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <string_view>
 
 namespace SQLite {
 class Database;
@@ -25,8 +24,9 @@ class NsysRow {
   bool has(int column) const;
   /// 0 where there is none; of text, the number that it begins with.
   std::int64_t number(int column) const;
-  /// Valid until the next row; empty where there is none.
-  std::string_view text(int column) const;
+  /// Empty where there is none. What is no text of one line (control characters, bytes that are not
+  /// UTF-8) becomes blanks and question marks.
+  std::string text(int column) const;
 
  private:
   SQLite::Statement& statement_;

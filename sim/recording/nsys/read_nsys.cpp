@@ -1,15 +1,12 @@
 // Makes recordings of the tables that nsys exports, whichever of them are there.
 //
-// Ids of processes and threads are packed: globalTid has the thread in its low 24 bits, and the
-// process in the 24 bits above them; globalPid is the same with a thread of 0 (SQLite Export Schema
-// Reference, "Serialized process and thread identifiers"). Correlation ids are those of a process.
+// Correlation ids are those of a process. Names are ids of texts.
 #include "sim/recording/nsys/read_nsys.hpp"
 
 #include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
-#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -19,6 +16,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/source.hpp"
 #include "sim/recording/nsys/nsys_database.hpp"
+#include "sim/recording/nsys/nsys_ids.hpp"
 #include "sim/recording/nsys/nvtx_text.hpp"
 #include "sim/recording/nsys/other_databases.hpp"
 #include "sim/recording/nsys/reader_notes.hpp"
@@ -36,14 +34,8 @@ constexpr const char* kGraphs = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
 constexpr const char* kCalls = "CUPTI_ACTIVITY_KIND_RUNTIME";
 constexpr const char* kRanges = "NVTX_EVENTS";
 
-constexpr std::uint64_t kThreadBits = 24;
-constexpr std::uint64_t kIdMask = (1U << kThreadBits) - 1;
-
-std::uint64_t process_of(std::uint64_t global_id) { return global_id & ~kIdMask; }
-std::uint64_t process_number(std::uint64_t global_id) { return global_id >> kThreadBits & kIdMask; }
-
-/// Moments are within this of nsys' zero, and that of 1970: their differences fit an integer.
-constexpr Nanoseconds kLatest = Nanoseconds{1} << 61;
+/// A host has up to 16 GPUs, and each of its processes may use all; more is damage.
+constexpr std::size_t kMostGpus = 1024;
 
 /// ENUM_NSYS_EVENT_TYPE: ranges of NVTX, and of text files that nsys imports as such.
 constexpr std::array<std::int64_t, 4> kRangeTypes{59, 60, 70, 71};
@@ -110,9 +102,8 @@ class NsysReader {
 
  private:
   void read_metadata() {
-    database_.each("StringIds", {"id", "value"}, [&](const NsysRow& row) {
-      strings_.emplace(row.number(0), std::string(row.text(1)));
-    });
+    database_.each("StringIds", {"id", "value"},
+                   [&](const NsysRow& row) { strings_.emplace(row.number(0), row.text(1)); });
     for (const char* table : {"META_DATA_EXPORT", "EXPORT_META_DATA"}) {
       database_.each(table, {"name", "value"}, [&](const NsysRow& row) {
         if (row.text(0) == "EXPORT_PRODUCT_VERSION") version_ = row.text(1);
@@ -122,13 +113,13 @@ class NsysReader {
       const Nanoseconds epoch = row.number(0);
       if (epoch > 0 && epoch < kLatest) epoch_ = epoch;
     });
-    database_.each("TARGET_INFO_GPU", {"id", "name"}, [&](const NsysRow& row) {
-      gpu_names_.emplace(row.number(0), std::string(row.text(1)));
-    });
+    database_.each("TARGET_INFO_GPU", {"id", "name"},
+                   [&](const NsysRow& row) { gpu_names_.emplace(row.number(0), row.text(1)); });
     database_.each("TARGET_INFO_CUDA_DEVICE", {"pid", "cudaId", "gpuId"}, [&](const NsysRow& row) {
       gpu_ids_.emplace(std::pair{row.number(0), row.number(1)}, row.number(2));
     });
-    sentences_ = sentences_about(database_);
+    lost_events_ = about_lost_events(database_);
+    full_buffers_ = full_buffers(database_);
   }
 
   std::string_view string(std::int64_t id) const {
@@ -136,12 +127,11 @@ class NsysReader {
     return found == strings_.end() ? std::string_view() : std::string_view(found->second);
   }
 
-  /// The time in columns 0 and 1.
+  /// The time in columns 0 and 1, since 1970.
   std::optional<Interval> time_in(const NsysRow& row) const {
-    if (!row.has(0) || !row.has(1)) return std::nullopt;
-    const Interval time{row.number(0), row.number(1)};
-    if (time.start < -kLatest || time.end > kLatest || time.end < time.start) return std::nullopt;
-    return Interval{time.start + epoch_, time.end + epoch_};
+    auto time = moments_in(row);
+    if (time) time = {time->start + epoch_, time->end + epoch_};
+    return time;
   }
 
   void add_host_event(std::uint64_t thread, HostEvent event) {
@@ -164,7 +154,9 @@ class NsysReader {
   }
 
   std::uint32_t call_name(std::int64_t id) {
-    return names_in_file_.index_of(without_version(string(id)));
+    const auto [known, is_new] = call_names_.try_emplace(id, 0);
+    if (is_new) known->second = names_in_file_.index_of(without_version(string(id)));
+    return known->second;
   }
 
   void add_range(const NsysRow& row) {
@@ -172,7 +164,9 @@ class NsysReader {
     const auto time = time_in(row);
     const bool is_range = std::ranges::find(kRangeTypes, row.number(5)) != kRangeTypes.end();
     if (!time || !is_range) return;
-    const NvtxName name = name_in_nvtx(row.has(3) ? row.text(3) : string(row.number(4)));
+    std::string text = row.text(3);
+    if (text.empty()) text = string(row.number(4));
+    const NvtxName name = name_in_nvtx(text);
     has_shapes_ |= name.has_shapes;
     has_operators_ |= name.is_of_pytorch;
     if (name.name.empty()) return;
@@ -181,47 +175,56 @@ class NsysReader {
   }
 
   void read_activities() {
-    const auto each = [&](const char* table, GpuWork work,
-                          std::initializer_list<const char*> columns, const auto& name) {
-      database_.each(table, columns, [&](const NsysRow& row) { add_activity(row, work, name); });
-    };
-    // Columns from 6 on differ.
-    each(kKernels, GpuWork::kernel,
-         {"start", "end", "deviceId", "globalPid", "streamId", "correlationId", "demangledName",
-          "shortName", "mangledName"},
-         [&](const NsysRow& row, GpuActivity&) { return kernel_name(row); });
-    each(kCopies, GpuWork::copy,
-         {"start", "end", "deviceId", "globalPid", "streamId", "correlationId", "bytes", "copyKind",
-          "srcKind", "dstKind"},
-         [&](const NsysRow& row, GpuActivity& activity) {
-           activity.bytes = bytes_in(row);
-           return fmt::format("Memcpy {} ({} -> {})", word(kCopyKinds, row, 7),
-                              word(kMemoryKinds, row, 8), word(kMemoryKinds, row, 9));
-         });
-    each(kSets, GpuWork::set,
-         {"start", "end", "deviceId", "globalPid", "streamId", "correlationId", "bytes", "memKind"},
-         [&](const NsysRow& row, GpuActivity& activity) {
-           activity.bytes = bytes_in(row);
-           return fmt::format("Memset ({})", word(kMemoryKinds, row, 7));
-         });
-    each(kGraphs, GpuWork::kernel,
-         {"start", "end", "deviceId", "globalPid", "streamId", "correlationId", "graphId"},
-         [&](const NsysRow& row, GpuActivity&) {
-           ++gpus_[gpu_in(row)].graphs;
-           return fmt::format("replay of CUDA graph {}", row.number(6));
-         });
+    // The first six columns are those that add_activity reads.
+    database_.each(
+        kKernels,
+        {"start", "end", "deviceId", "globalPid", "streamId", "correlationId", "demangledName",
+         "shortName", "mangledName"},
+        [&](const NsysRow& row) { add_activity(row, GpuWork::kernel, kernel_name(row)); });
+    database_.each(kCopies,
+                   {"start", "end", "deviceId", "globalPid", "streamId", "correlationId", "bytes",
+                    "copyKind", "srcKind", "dstKind"},
+                   [&](const NsysRow& row) {
+                     add_activity(row, GpuWork::copy, copy_name(row), bytes_in(row));
+                   });
+    database_.each(
+        kSets,
+        {"start", "end", "deviceId", "globalPid", "streamId", "correlationId", "bytes", "memKind"},
+        [&](const NsysRow& row) { add_activity(row, GpuWork::set, set_name(row), bytes_in(row)); });
+    database_.each(
+        kGraphs, {"start", "end", "deviceId", "globalPid", "streamId", "correlationId", "graphId"},
+        [&](const NsysRow& row) {
+          ++gpus_[gpu_in(row)].graphs;
+          add_activity(row, GpuWork::kernel, graph_name(row));
+        });
   }
 
   static double bytes_in(const NsysRow& row) {
     return static_cast<double>(std::max<std::int64_t>(row.number(6), 0));
   }
 
-  std::string kernel_name(const NsysRow& row) const {
+  /// By the names in columns 6 to 8, the first that is there.
+  std::uint32_t kernel_name(const NsysRow& row) {
     for (int column = 6; column <= 8; ++column) {
-      if (row.has(column) && !string(row.number(column)).empty())
-        return std::string(string(row.number(column)));
+      const std::int64_t id = row.number(column);
+      if (!row.has(column) || string(id).empty()) continue;
+      const auto [known, is_new] = kernel_names_.try_emplace(id, 0);
+      if (is_new) known->second = names_in_file_.index_of(string(id));
+      return known->second;
     }
-    return "";
+    return names_in_file_.index_of("");
+  }
+
+  std::uint32_t copy_name(const NsysRow& row) {
+    return names_in_file_.index_of(fmt::format("Memcpy {} ({} -> {})", word(kCopyKinds, row, 7),
+                                               word(kMemoryKinds, row, 8),
+                                               word(kMemoryKinds, row, 9)));
+  }
+  std::uint32_t set_name(const NsysRow& row) {
+    return names_in_file_.index_of(fmt::format("Memset ({})", word(kMemoryKinds, row, 7)));
+  }
+  std::uint32_t graph_name(const NsysRow& row) {
+    return names_in_file_.index_of(fmt::format("replay of CUDA graph {}", row.number(6)));
   }
 
   GpuOfProcess gpu_in(const NsysRow& row) const {
@@ -236,20 +239,22 @@ class NsysReader {
     return first == last ? first : 0;
   }
 
-  void add_activity(const NsysRow& row, GpuWork work, const auto& name) {
-    GpuActivity activity;
+  void add_activity(const NsysRow& row, GpuWork work, std::uint32_t name, double bytes = 0) {
     ActivitiesOfGpu& gpu = gpus_[gpu_in(row)];
+    if (gpus_.size() > kMostGpus) throw SQLite::Exception("work of more than 1,024 GPUs");
     const auto time = time_in(row);
     // CUPTI writes 0 where it had no time for a kernel (pytorch/kineto issue 109).
     if (!time || time->length() == 0) {
       ++gpu.untimed;
       return;
     }
+    GpuActivity activity;
     activity.time = *time;
     activity.correlation = static_cast<std::uint64_t>(row.number(5));
+    activity.name = name;
     activity.stream = static_cast<std::int32_t>(row.number(4));
     activity.work = work;
-    activity.name = names_in_file_.index_of(name(row, activity));
+    activity.bytes = bytes;
     gpu.activities.push_back(activity);
   }
 
@@ -274,18 +279,25 @@ class NsysReader {
     for (auto thread = by_thread_.lower_bound(gpu.first);
          thread != by_thread_.end() && process_of(thread->first) == gpu.first; ++thread)
       recording.threads.push_back({std::to_string(process_number(thread->first)),
-                                   std::to_string(thread->first & kIdMask), thread->second});
+                                   std::to_string(thread_number(thread->first)), thread->second});
     recording.activities = std::move(found.activities);
     recording.notes.untimed = found.untimed;
     recording.notes.has_shapes = has_shapes_;
-    recording.notes.sentences = sentences_;
-    if (found.graphs > 0) recording.notes.sentences.push_back(about_whole_graphs(found.graphs));
-    if (has_operators_) recording.notes.sentences.emplace_back(kAboutOperators);
+    recording.notes.sentences = sentences_about(gpu.first, found.graphs);
     recording = put_in_order(std::move(recording));
     recording.steps = step_ranges(recording);
     if (!recording.steps.empty())
       recording.notes.sentences.push_back(about_steps_taken(recording.steps.front().name));
     return recording;
+  }
+
+  std::vector<std::string> sentences_about(std::uint64_t process, std::size_t graphs) const {
+    std::vector<std::string> say = lost_events_;
+    const auto waits = full_buffers_.find(process);
+    if (waits != full_buffers_.end()) say.push_back(about_full_buffers(waits->second));
+    if (graphs > 0) say.push_back(about_whole_graphs(graphs));
+    if (has_operators_) say.emplace_back(kAboutOperators);
+    return say;
   }
 
   /// Empty where the file does not say it.
@@ -304,8 +316,10 @@ class NsysReader {
   std::map<std::int64_t, std::string> gpu_names_;                          // by TARGET_INFO_GPU.id
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> gpu_ids_;  // by process, CUDA's id
   RecordedNames names_in_file_;
-  std::vector<std::string> names_, sentences_;
-  std::map<std::uint64_t, std::vector<HostEvent>> by_thread_;  // by globalTid
+  std::unordered_map<std::int64_t, std::uint32_t> call_names_, kernel_names_;  // by id of the text
+  std::vector<std::string> names_, lost_events_;
+  std::map<std::uint64_t, std::vector<Interval>> full_buffers_;  // by globalPid
+  std::map<std::uint64_t, std::vector<HostEvent>> by_thread_;    // by globalTid
   std::map<GpuOfProcess, ActivitiesOfGpu> gpus_;
   bool has_shapes_ = false, has_operators_ = false;
 };

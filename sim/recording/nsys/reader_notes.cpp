@@ -8,14 +8,13 @@
 #include <fmt/format.h>
 
 #include "sim/core/source.hpp"
-#include "sim/recording/interval_set.hpp"
+#include "sim/recording/nsys/nsys_ids.hpp"
 #include "sim/text/humanise.hpp"
 
 namespace stepsim {
 namespace {
 
 constexpr std::size_t kMostDiagnostics = 3;
-constexpr std::size_t kLongestDiagnostic = 200;
 
 /// CUpti_ActivityOverheadKind, CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL.
 constexpr std::int64_t kBufferFull = 8;
@@ -23,41 +22,50 @@ constexpr std::int64_t kBufferFull = 8;
 /// Words of "Not all CUDA events might have been collected" and the like.
 constexpr std::array<std::string_view, 4> kWordsOfLoss{"Not all ", "lost", "dropped", "discarded"};
 
-bool tells_of_loss(std::string_view text) {
-  return std::ranges::any_of(kWordsOfLoss,
+/// What else nsys records, and nobody asks for here.
+constexpr std::array<std::string_view, 6> kOtherTraces{"OpenGL", "Vulkan",  "Direct",
+                                                       "OpenMP", "OpenACC", "MPI"};
+
+bool has_any(std::string_view text, const auto& words) {
+  return std::ranges::any_of(words,
                              [&](std::string_view word) { return text.find(word) != text.npos; });
 }
 
-std::string one_line(std::string_view text) {
-  std::string line(text.substr(0, kLongestDiagnostic));
-  std::ranges::replace_if(
-      line, [](unsigned char c) { return c < 0x20; }, ' ');
-  return line;
+bool tells_of_loss(std::string_view text) {
+  return has_any(text, kWordsOfLoss) && !has_any(text, kOtherTraces);
 }
 
 }  // namespace
 
-std::vector<std::string> sentences_about(NsysDatabase& database) {
-  std::vector<std::string> say;
+std::vector<std::string> about_lost_events(NsysDatabase& database) {
   std::set<std::string> losses;
   database.each("DIAGNOSTIC_EVENT", {"text"}, [&](const NsysRow& row) {
-    if (tells_of_loss(row.text(0)) && losses.size() < kMostDiagnostics)
-      losses.insert(one_line(row.text(0)));
+    const std::string text = row.text(0);
+    if (tells_of_loss(text) && losses.size() < kMostDiagnostics) losses.insert(quoted(text));
   });
+  std::vector<std::string> say;
   for (const std::string& loss : losses)
-    say.push_back(fmt::format("nsys says {}: events are missing.", quoted(loss)));
-  std::vector<Interval> full;
-  database.each("CUPTI_ACTIVITY_KIND_OVERHEAD", {"start", "end", "overheadType"},
-                [&](const NsysRow& row) {
-                  if (row.number(2) == kBufferFull) full.push_back({row.number(0), row.number(1)});
-                });
-  const IntervalSet times = united(std::move(full));
-  if (!times.empty())
-    say.push_back(fmt::format(
-        "The host waited {} because a buffer of commands was full: launches that seem late or long "
-        "then are held up by the queue of the GPU.",
-        humanise(Seconds{static_cast<double>(length(times)) * 1e-9}).text()));
+    say.push_back(fmt::format("nsys says {}: events are missing.", loss));
   return say;
+}
+
+std::map<std::uint64_t, std::vector<Interval>> full_buffers(NsysDatabase& database) {
+  std::map<std::uint64_t, std::vector<Interval>> waits;
+  database.each("CUPTI_ACTIVITY_KIND_OVERHEAD", {"start", "end", "overheadType", "globalTid"},
+                [&](const NsysRow& row) {
+                  const auto time = moments_in(row);
+                  if (row.number(2) == kBufferFull && time)
+                    waits[process_of(static_cast<std::uint64_t>(row.number(3)))].push_back(*time);
+                });
+  return waits;
+}
+
+std::string about_full_buffers(std::vector<Interval> waits) {
+  const Nanoseconds time = length(united(std::move(waits)));
+  return fmt::format(
+      "The host waited {} because a buffer of commands was full: launches that seem late or long "
+      "then are held up by the queue of the GPU.",
+      humanise(Seconds{static_cast<double>(time) * 1e-9}).text());
 }
 
 std::string about_whole_graphs(std::size_t replays) {

@@ -2,15 +2,24 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "sim/recording/interval_set.hpp"
 #include "sim/recording/nsys/nsys_database.hpp"
 
 namespace stepsim {
 
-/// Of the whole file: lost events that nsys tells of, and full buffers.
-std::vector<std::string> sentences_about(NsysDatabase& database);
+/// Events of which nsys says that they may be lost.
+std::vector<std::string> about_lost_events(NsysDatabase& database);
+
+/// When threads of each process, by its globalPid, waited because a buffer of commands was full.
+std::map<std::uint64_t, std::vector<Interval>> full_buffers(NsysDatabase& database);
+
+/// What follows from such waits of a process.
+std::string about_full_buffers(std::vector<Interval> waits);
 
 /// Of graphs that were recorded without their kernels.
 std::string about_whole_graphs(std::size_t replays);

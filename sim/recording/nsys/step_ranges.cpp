@@ -5,7 +5,6 @@
 #include <array>
 #include <charconv>
 #include <map>
-#include <optional>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -15,35 +14,43 @@
 namespace stepsim {
 namespace {
 
-/// Names of steps: of torch.profiler (ProfilerStep), Lightning (run_training_batch), NeMo
-/// (train_step) and of what people write.
-constexpr std::array<std::string_view, 5> kStepWords{"step", "iteration", "iter", "training_batch",
+/// Names of steps: of torch.profiler (ProfilerStep), Lightning (run_training_batch), Transformers
+/// and of what people write (step_5, Iteration 12, iter_3).
+constexpr std::array<std::string_view, 4> kStepWords{"step", "iter", "training_batch",
                                                      "train_batch"};
 
-/// Names of parts of a step or a model, and of what is around steps.
-constexpr std::array<std::string_view, 20> kOtherWords{
-    "optim",  "sched", "adam",  "sgd",  "valid",  "eval", "micro",  "layer", "block",   "stage",
-    "bucket", "chunk", "epoch", "rank", "expert", "head", "module", "nccl",  "substep", "timestep"};
+/// Names of parts of a step, and of what is between steps.
+constexpr std::array<std::string_view, 9> kNoSteps{"optim", "sched",   "adam",     "sgd",  "valid",
+                                                   "eval",  "substep", "timestep", "micro"};
+/// Names of what else has a running number.
+constexpr std::array<std::string_view, 9> kNumbered{"layer", "block", "stage",  "bucket", "chunk",
+                                                    "epoch", "rank",  "expert", "head"};
 
 /// Shares of launches that lie within ranges of a kind.
 constexpr double kOfNamed = 0.5, kOfOthers = 0.9, kOfAll = 0.5;
 constexpr std::size_t kFewestOthers = 3;
 
+using Numbers = std::vector<std::uint64_t>;
+
 struct NumberedName {
-  std::string pattern;  ///< the name without its last number
-  std::optional<std::uint64_t> number;
+  std::string pattern;  ///< the name with `#` for each number
+  Numbers numbers;
 };
 
 NumberedName numbered(const std::string& name) {
-  constexpr const char* kDigits = "0123456789";
-  const std::size_t last = name.find_last_of(kDigits);
-  if (last == std::string::npos) return {name, {}};
-  const std::size_t before = name.find_last_not_of(kDigits, last);
-  const std::size_t first = before == std::string::npos ? 0 : before + 1;
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(&name[first], &name[last] + 1, number);
-  if (error != std::errc()) return {name, {}};
-  return {name.substr(0, first) + name.substr(last + 1), number};
+  NumberedName result;
+  for (const char* at = name.data(); at < name.data() + name.size();) {
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(at, name.data() + name.size(), number);
+    if (end == at) {
+      result.pattern += *at++;
+      continue;
+    }
+    result.pattern += '#';
+    result.numbers.push_back(error == std::errc() ? number : 0);
+    at = end;
+  }
+  return result;
 }
 
 std::string lower_case(std::string text) {
@@ -61,16 +68,15 @@ bool has_any(const std::string& name, const auto& words) {
 /// Ranges of a thread that are alike.
 struct Family {
   std::vector<const HostEvent*> ranges;  ///< in order of their start
-  std::optional<std::uint64_t> last_number;
-  bool is_a_row = true;  ///< no two overlap, and numbers rise
+  Numbers last;                          ///< numbers in the last name
+  bool is_a_row = true;                  ///< no two overlap, and numbers rise
 
-  void add(const HostEvent& range, std::optional<std::uint64_t> number) {
+  void add(const HostEvent& range, const Numbers& numbers) {
     if (!ranges.empty()) {
       is_a_row &= ranges.back()->time.end <= range.time.start;
-      is_a_row &=
-          number.has_value() == last_number.has_value() && (!number || *number > *last_number);
+      is_a_row &= numbers.empty() || numbers > last;
     }
-    last_number = number;
+    last = numbers;
     ranges.push_back(&range);
   }
 };
@@ -100,7 +106,7 @@ class Chooser {
       for (const HostEvent& event : thread.events) {
         if (event.work != HostWork::annotation || event.time.length() == 0) continue;
         const NumberedName& name = numbered_name(event.name);
-        families[name.pattern].add(event, name.number);
+        families[name.pattern].add(event, name.numbers);
       }
       for (const auto& [pattern, family] : families) weigh(lower_case(pattern), family);
     }
@@ -115,9 +121,9 @@ class Chooser {
   }
 
   void weigh(const std::string& pattern, const Family& family) {
-    if (!family.is_a_row || has_any(pattern, kOtherWords)) return;
+    if (!family.is_a_row || has_any(pattern, kNoSteps)) return;
     const bool is_named = has_any(pattern, kStepWords);
-    if (!is_named && family.ranges.size() < kFewestOthers) return;
+    if (!is_named && (family.ranges.size() < kFewestOthers || has_any(pattern, kNumbered))) return;
     const Interval all{family.ranges.front()->time.start, family.ranges.back()->time.end};
     std::size_t within = 0;
     Nanoseconds time = 0;
@@ -141,8 +147,8 @@ class Chooser {
     best_.clear();
     for (const HostEvent* range : family.ranges) {
       const std::string& name = recording_.name_of(*range);
-      best_.push_back(
-          {family.last_number ? name : fmt::format("{} #{}", name, best_.size() + 1), range->time});
+      best_.push_back({family.last.empty() ? fmt::format("{} #{}", name, best_.size() + 1) : name,
+                       range->time});
     }
   }
 
