@@ -270,7 +270,8 @@ class NsysReader {
   Recording recording_of(const GpuOfProcess& gpu, ActivitiesOfGpu found) {
     Recording recording;
     recording.file = path_;
-    recording.format = fmt::format("Nsight Systems {}", version_);
+    recording.format = "Nsight Systems";
+    if (!version_.empty()) recording.format += " " + version_;
     if (gpus_.size() > 1)
       recording.format +=
           fmt::format(" (process {}, GPU {})", process_number(gpu.first), gpu.second);
