@@ -74,14 +74,14 @@ std::string other_format_by_head(std::string_view head, const std::string& path)
     if (head.size() > format.at && head.substr(format.at).starts_with(format.mark))
       return std::string(format.is);
   }
+  if (path.ends_with(".nsys-rep") || path.ends_with(".qdrep"))
+    return "a report of Nsight Systems: turn it into what is read with `nsys export --type sqlite "
+           "FILE`";
   if (!is_binary(head)) return "";
   if (path.find(".xplane.pb") != std::string::npos || head.find("/host:") != std::string_view::npos)
     return "an XPlane protobuf of XLA's profiler, which is not read";
   if (path.ends_with(".et") || head.find("schema") != std::string_view::npos)
     return "a Chakra execution trace (protobuf), which is not read: record with torch.profiler";
-  if (path.ends_with(".nsys-rep") || path.ends_with(".qdrep"))
-    return "a report of Nsight Systems: turn it into what is read with `nsys export --type sqlite "
-           "FILE`";
   if (path.ends_with(".ncu-rep")) return "a report of Nsight Compute: it holds single kernels";
   return "binary, and none of the formats that are known here";
 }

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/recording/ranks/recorded_job.hpp"
 #include "sim/report/recording/recording_report.hpp"
 #include "tests/unit/recording/sample_report.hpp"
 
@@ -32,10 +33,13 @@ SampleReport whole() {
 /// Whether the file is answered; false where it is refused.
 bool is_answered(const std::string& path) {
   try {
-    for (const Recording& recording : read_nsys(path)) {
-      const Observation seen = observe(recording, sample_kinds());
-      CHECK_FALSE(to_table(seen, {}).empty());
-      CHECK(to_json(seen).front() == '{');
+    std::vector<Observation> ranks;
+    for (const Recording& recording : read_nsys(path))
+      ranks.push_back(observe(recording, sample_kinds()));
+    const RecordedJob job = job_of(std::move(ranks));
+    CHECK_FALSE(to_table(job, {}).empty());
+    CHECK(to_json(job).front() == '{');
+    for (const Observation& seen : job.ranks) {
       const IdleCauses& idle = seen.idle.causes;
       CHECK(idle.tiny + idle.queued + idle.late_host + idle.launch_latency + idle.tail +
                 idle.unmatched ==
