@@ -23,7 +23,7 @@ constexpr std::int64_t kBufferFull = 8;
 constexpr std::array<std::string_view, 4> kWordsOfLoss{"Not all ", "lost", "dropped", "discarded"};
 
 /// What else nsys records, and nobody asks for here.
-constexpr std::array<std::string_view, 6> kOtherTraces{"OpenGL", "Vulkan",  "Direct",
+constexpr std::array<std::string_view, 7> kOtherTraces{"OpenGL", "Vulkan",  "Direct", "OS runtime",
                                                        "OpenMP", "OpenACC", "MPI"};
 
 bool has_any(std::string_view text, const auto& words) {

@@ -26,8 +26,12 @@ constexpr std::array<std::string_view, 9> kNoSteps{"optim", "sched",   "adam",  
 constexpr std::array<std::string_view, 9> kNumbered{"layer", "block", "stage",  "bucket", "chunk",
                                                     "epoch", "rank",  "expert", "head"};
 
-/// Shares of launches that lie within ranges of a kind.
-constexpr double kOfNamed = 0.5, kOfOthers = 0.9, kOfAll = 0.5;
+/// Ranges of a kind have to hold these shares of the launches from the first to the last of them,
+/// and of all.
+struct Shares {
+  double between, of_all;
+};
+constexpr Shares kOfNamed{0.5, 0.1}, kOfOthers{0.9, 0.5};
 constexpr std::size_t kFewestOthers = 3;
 
 using Numbers = std::vector<std::uint64_t>;
@@ -134,8 +138,9 @@ class Chooser {
     const auto share_of = [&](std::size_t launches) {
       return launches == 0 ? 0 : static_cast<double>(within) / static_cast<double>(launches);
     };
-    const double share = share_of(count_within(launches_, all));
-    if (is_named ? share < kOfNamed : share < kOfOthers || share_of(launches_.size()) < kOfAll)
+    const Shares& least = is_named ? kOfNamed : kOfOthers;
+    if (share_of(count_within(launches_, all)) < least.between ||
+        share_of(launches_.size()) < least.of_all)
       return;
     const std::tuple weight{is_named, within, time};
     if (weight <= weight_) return;

@@ -12,10 +12,11 @@ namespace stepsim {
 /// their numbers rise.
 ///
 /// Ranges that are called step, iteration or training batch come first: half of the launches from
-/// the first to the last of them have to lie within one. Of others there must be three, with nine
-/// of ten of these launches, and half of all. Names of parts of a step (optimizer, micro-batch) do
-/// not count, nor numbers of layers, ranks and the like. Of several kinds of ranges, the one with
-/// most launches is taken; of these, the one that takes most time. Empty where no ranges are steps.
+/// the first to the last of them have to lie within one, and a tenth of all. Of others there must
+/// be three, with nine of ten of these launches, and half of all. Names of parts of a step
+/// (optimizer, micro-batch) do not count, nor numbers of layers, ranks and the like. Of several
+/// kinds of ranges, the one with most launches is taken; of these, the one that takes most time.
+/// Empty where no ranges are steps.
 ///
 /// The launches of the recording's activities are found already.
 std::vector<RecordedStep> step_ranges(const Recording& recording);

@@ -42,6 +42,10 @@ TEST_CASE("ranges that overlap, whose numbers fall, or that hold few launches ar
   CHECK(steps(launches().range("step 1", 0, 40).range("step 2", 30, 80)) == Names{});
   CHECK(steps(launches().range("step 2", 0, 40).range("step 1", 40, 80)) == Names{});
   CHECK(steps(launches().range("step 1", 0, 4).range("step 2", 71, 80)) == Names{});
+  SampleReport many = launches();
+  for (int i = 0; i < 8; ++i)
+    many.call("cudaLaunchKernel", 85 + i, 86 + i, i + 20).kernel("k", 100 + i, 101 + i, i + 20);
+  CHECK(steps(many.range("first_step", 0, 10)) == Names{});
 }
 
 TEST_CASE("what is not called a step has to hold nearly all launches, three times") {
