@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "sim/report/recording/recording_report.hpp"
-#include "sim/text/humanise.hpp"
 
 namespace stepsim {
 namespace {
@@ -44,8 +43,6 @@ const RankTimeline& rank_of_stage(const Timeline& timeline, int stage) {
   }
   return timeline.ranks.front();
 }
-
-std::string time_text(double seconds) { return humanise(Seconds{seconds}).text(); }
 
 /// What a family's difference would be explained by.
 std::string family_remark(const FamilyTime& predicted, const FamilyTime& recorded) {
