@@ -50,7 +50,7 @@ std::string family_remark(const FamilyTime& predicted, const FamilyTime& recorde
   if (predicted.seconds <= 0) return "the prediction has no such kernels";
   std::string text = fmt::format("{:.2f} times as long", recorded.seconds / predicted.seconds);
   const double more = recorded.launches / std::max(1.0, predicted.launches);
-  if (std::abs(more - 1) > 0.05)
+  if (recorded.launches > 0 && std::abs(more - 1) > 0.05)
     text +=
         fmt::format(", in {:.0f} launches and not {:.0f}", recorded.launches, predicted.launches);
   return text + "; calibrate trace fits their rates";
@@ -143,6 +143,17 @@ StepAccount recorded_account(const RecordedJob& job) {
     time.seconds += kind.seconds / steps;
     time.launches += static_cast<double>(kind.calls) / steps;
     account.launches += static_cast<double>(kind.calls) / steps;
+  }
+  // What updates parameters are element-wise kernels, too; their launches tell them apart.
+  FamilyTime& optimizer = account.families[static_cast<std::size_t>(KernelFamily::optimizer)];
+  FamilyTime& other = account.families[static_cast<std::size_t>(KernelFamily::other)];
+  const double moved =
+      std::clamp(of(account.causes, Cause::optimizer) - optimizer.seconds, 0.0, other.seconds);
+  optimizer.seconds += moved;
+  other.seconds -= moved;
+  if (seen.is_of_core) {  // operators in pieces are no launches
+    account.launches = 0;
+    for (FamilyTime& family : account.families) family.launches = 0;
   }
   account.beside_s = beside(account);
   return account;

@@ -86,6 +86,7 @@ class AgainstPage : Page {
   }
 
   void launches() {
+    if (it_.recorded.launches <= 0) return;
     std::string text = fmt::format("a step launches {} kernels, the prediction has {}",
                                    grouped(std::llround(it_.recorded.launches)),
                                    grouped(std::llround(it_.predicted.launches)));
