@@ -3,6 +3,7 @@
 
 #include <iostream>
 #include <memory>
+#include <tuple>
 
 #include "sim/cli/options.hpp"
 
@@ -19,6 +20,16 @@ void add_run(CLI::App& app, Action& chosen) {
       ->check([](const std::string& file) {
         return file.empty() ? "a file name, in .json or .json.gz, is missing" : "";
       });
+  for (const auto& [name, text, what] :
+       {std::tuple{"--trace-steps", &kept->trace_words.steps, "steps of the trace, as 3 or 3-5; default: all"},
+        std::tuple{"--trace-ranks", &kept->trace_words.ranks,
+                   "ranks of the trace, as 0,8-15; default: all that are simulated"}})
+    run->add_option(name, *text, what)->check(not_empty())->needs("--trace");
+  run->add_option("--trace-level", kept->trace_words.level,
+                  "what a slice of the trace's compute rows is: a kernel, or the kernels between two "
+                  "points of contact (task)")
+      ->check(one_of_these({"kernel", "task"}))
+      ->needs("--trace");
   run->add_option("--fold", *fold, "auto: simulate one rank of each kind; off: every rank")
       ->check(one_of_these({"auto", "off"}));
   add_jobs(*run, kept->jobs, "replicas at the same time (run.replicas); default: as many as cores");

@@ -23,4 +23,8 @@ ExitCode explain(const ExplainOptions& options, std::ostream& out);
 /// Throws UserError for what is no recording, and for options that change a scenario.
 ExitCode explain_recording(const ExplainOptions& options, std::ostream& out);
 
+/// Says what a trace that stepsim wrote shows: its breakdown is measured on what was read, and what
+/// the step would take otherwise is simulated. Throws UserError for traces that cannot be read back.
+ExitCode explain_trace(const ExplainOptions& options, std::ostream& out);
+
 }  // namespace stepsim

@@ -13,6 +13,7 @@
 #include "sim/process/patience.hpp"
 #include "sim/report/run/run_report.hpp"
 #include "sim/report/run/trace.hpp"
+#include "sim/report/run/trace_facts.hpp"
 #include "sim/scenario/read/assumed_keys.hpp"
 #include "sim/text/file.hpp"
 
@@ -81,6 +82,25 @@ void check_trace(const RunOptions& options) {
   check_writable(trace);
 }
 
+/// What is written besides the timeline needs the graph and the plan, which the answer does not
+/// keep.
+void write_trace(const RunOptions& options, const TimelineChoice& choice, const Scenario& scenario,
+                 const Answer& answer) {
+  const Metrics& metrics = answer.metrics;
+  const OpGraph graph = build(scenario);
+  const Plan plan = make_plan(scenario, graph);
+  TraceFacts facts(scenario, graph, plan);
+  const TraceHead head{.scenario = metrics.scenario,
+                       .yaml = metrics.provenance.scenario,
+                       .next = metrics.verdict.next,
+                       .level = options.trace_words.level,
+                       .replica = metrics.replicas ? metrics.replicas->median : 0,
+                       .engine = answer.simulation.stats,
+                       .hashes = metrics.provenance.hashes};
+  save_trace(options.trace, answer.simulation.timeline,
+             {.choice = choice, .head = &head, .facts = &facts});
+}
+
 }  // namespace
 
 ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) {
@@ -91,6 +111,7 @@ ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) 
   const Scenario scenario = load(options.scenario, library);
   for (const std::string& note : scenario.model.notes)
     notes << fmt::format("note: model {}: {}\n", scenario.model.name, note);
+  const TimelineChoice choice = trace_choice(options.trace_words, scenario);
   const auto lap = [&](const char* stage) {
     watch.lap(stage);
     patience.begins(after(stage, scenario));
@@ -100,13 +121,13 @@ ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) 
       scenario, library,
       {.fold = options.fold,
        .jobs = options.jobs,
-       .kernels = !options.trace.empty(),
+       .kernels = !options.trace.empty() && options.trace_words.level == "kernel",
        .reread = [&](const auto& settings) { return load(options.scenario, settings, library); },
        .lap = lap},
       notes);
   answer.metrics.assumed = assumed_keys(scenario, stated_keys(options.scenario));
   if (!options.trace.empty()) {
-    save_trace(options.trace, answer.simulation.timeline);
+    write_trace(options, choice, scenario, answer);
     watch.lap("trace");
     patience.end();
     notes << "trace in " << options.trace << ": open https://ui.perfetto.dev and drop it there\n";

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim/core/error.hpp"
+#include "sim/command/trace_choice.hpp"
 #include "sim/plan/scenario_argument.hpp"
 #include "sim/text/layout.hpp"
 
@@ -14,6 +15,7 @@ struct RunOptions {
   ScenarioArgument scenario;
   std::string format = "table";  ///< table, json, csv
   std::string trace;             ///< file to write; empty: none
+  TraceWords trace_words;        ///< what of the run it has
   bool fold = true;
   int jobs = 0;  ///< replicas at the same time; 0: as many as there are cores
   bool stats = false;

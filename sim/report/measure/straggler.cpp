@@ -38,7 +38,7 @@ double work_of(const Span& span, const Timeline& timeline) {
 Pace pace_of(const Timeline& timeline, const RankTimeline& rank) {
   Pace pace{&rank, 0, 0};
   for (const Span& span : rank.spans) {
-    if (span.step < timeline.warmup) continue;
+    if (span.step < timeline.warmup || span.step >= timeline.step_ends.size()) continue;
     if (span.cause == Cause::stall) pace.stall += span.end - span.start;
     if (rank.rows[span.row].kind == RowKind::compute) pace.own += work_of(span, timeline);
   }

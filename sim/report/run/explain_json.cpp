@@ -4,6 +4,7 @@
 #include "sim/report/json_number.hpp"
 #include "sim/report/measure/explain.hpp"
 #include "sim/report/measure/verdict.hpp"
+#include "sim/report/run/result_json.hpp"
 
 namespace stepsim {
 namespace {
@@ -66,11 +67,6 @@ Json symptoms_of(const std::vector<Symptom>& symptoms, const Metrics& m) {
   });
 }
 
-Json verdict_json(const Explanation& e) {
-  if (e.is_interrupted) return nullptr;
-  return {{"sentence", e.verdict.sentence}, {"next", e.verdict.next}};
-}
-
 }  // namespace
 
 std::string to_json(const Explanation& e) {
@@ -82,7 +78,7 @@ std::string to_json(const Explanation& e) {
                   {"loader", loader_of(e.loader)},
                   {"symptoms", symptoms_of(e.symptoms, e.metrics)},
                   {"interrupted", e.is_interrupted},
-                  {"verdict", verdict_json(e)}};
+                  {"verdict", e.is_interrupted ? Json() : verdict_json(e.verdict)}};
   return json_text(json);
 }
 

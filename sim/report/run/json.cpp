@@ -1,18 +1,10 @@
 // The result as JSON: what programs read.
 #include "sim/report/json_number.hpp"
+#include "sim/report/run/result_json.hpp"
 #include "sim/report/run/run_report.hpp"
 
 namespace stepsim {
 namespace {
-
-Json communication_of(const Metrics& m) {
-  Json groups = Json::object();
-  for (const GroupCommunication& g : m.communication) {
-    groups[name_of(g.axis)] = {
-        {"bytes", number(g.bytes)}, {"busy_s", number(g.busy)}, {"exposed_s", number(g.exposed)}};
-  }
-  return groups;
-}
 
 Json peak_of(const PeakMoment& peak) {
   return {{"pass", name_of(peak.pass.pass)},
@@ -59,20 +51,12 @@ Json replicas_of(const std::optional<Replicas>& replicas) {
           {"steps_s", seconds_json(replicas->steps)}};
 }
 
-Json straggler_of(const Straggler& s) {
-  return {{"ranks", s.ranks},
-          {"stage", s.stage},
-          {"late_s", number(s.late)},
-          {"stall_s", number(s.stall)},
-          {"factor", number(s.factor)}};
-}
-
 Json faults_of(const Metrics& m) {
   Json costs = Json::object();
   for (const FaultCost& cost : m.fault_costs) costs[cost.key] = number(cost.without);
   return {
       {"step_without_s", costs},
-      {"stragglers", list_json(m.stragglers, straggler_of)},
+      {"stragglers", stragglers_json(m.stragglers)},
       {"step_without_stragglers_s", m.stragglers.empty() ? Json() : number(m.without_stragglers)}};
 }
 
@@ -138,11 +122,7 @@ Json expectation_of(const ExpectationOutcome& e) {
 }
 
 Json engine_of(const EngineStats& engine, const RunStats* stats) {
-  Json json{{"ranks_total", engine.ranks_total},
-            {"ranks_simulated", engine.ranks_simulated},
-            {"events", engine.events},
-            {"kernels", engine.kernels},
-            {"transfers", engine.transfers}};
+  Json json = engine_json(engine);
   if (stats == nullptr) return json;
   json["wall_s"] = number(stats->wall_s);
   json["peak_rss_bytes"] = number(Bytes{stats->peak_rss_bytes});
@@ -233,7 +213,7 @@ std::string to_json(const Metrics& m, const std::vector<ExpectationOutcome>& exp
       {"critical_path_s", causes_json(m.critical)},
       {"bubble_fraction", number(m.bubble_fraction)},
       {"data_stall_fraction", number(m.data_stall_fraction)},
-      {"communication", communication_of(m)},
+      {"communication", communication_json(m)},
       {"overlap_efficiency", number(m.overlap_efficiency)},
       {"memory", memory_of(m.memory)},
       {"replicas", replicas_of(m.replicas)},
@@ -243,7 +223,7 @@ std::string to_json(const Metrics& m, const std::vector<ExpectationOutcome>& exp
       {"faults", faults_of(m)},
       {"cost", cost_of(m.cost, m.has_tokens)},
       {"energy", energy_of(m)},
-      {"verdict", {{"sentence", m.verdict.sentence}, {"next", m.verdict.next}}},
+      {"verdict", verdict_json(m.verdict)},
       {"expected_error", expected_error_of(m)},
       {"expect", list_json(expectations, expectation_of)},
       {"assumed", list_json(m.assumed,

@@ -9,8 +9,13 @@
 
 #include <fmt/format.h>
 
+#include "sim/report/run/trace_facts.hpp"
 #include "sim/report/run/trace_flows.hpp"
+#include "sim/report/run/trace_head.hpp"
+#include "sim/text/digits.hpp"
 #include "sim/text/file.hpp"
+#include "sim/text/ranges.hpp"
+#include "sim/timeline/words.hpp"
 
 namespace stepsim {
 namespace {
@@ -45,34 +50,74 @@ std::vector<std::size_t> rows_from_top(const RankTimeline& rank) {
   return rows;
 }
 
+constexpr double kNoise = 1e-12;  // seconds that differences of dates are off by rounding
+
+/// How much of the time before a moment a rank computes.
+class ComputeTime {
+ public:
+  ComputeTime(const RankTimeline& rank, const std::vector<Slice>& slices) {
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+      if (rank.rows[rank.spans[i].row].kind != RowKind::compute) continue;
+      ends_.push_back(slices[i].end);
+      starts_.push_back(slices[i].start);
+      before_.push_back(sum_);
+      sum_ += slices[i].end - slices[i].start;
+    }
+  }
+  std::int64_t until(std::int64_t moment) const {
+    const auto next = static_cast<std::size_t>(std::ranges::upper_bound(ends_, moment) -
+                                               ends_.begin());
+    if (next == ends_.size()) return sum_;
+    return before_[next] + std::max<std::int64_t>(moment - starts_[next], 0);
+  }
+  /// The part of a slice in which the rank does not compute.
+  std::int64_t outside(const Slice& slice) const {
+    return slice.end - slice.start - (until(slice.end) - until(slice.start));
+  }
+
+ private:
+  std::vector<std::int64_t> starts_, ends_, before_;
+  std::int64_t sum_ = 0;
+};
+
+/// What a row's slices have in common unless they say otherwise: what its first one has.
+struct RowUsual {
+  Cause cause = Cause::forward, wait_cause = Cause::sync_wait;
+  std::int32_t last = kNoSpan;  ///< the span before on the row
+};
+
+std::vector<RowUsual> usual_of(const RankTimeline& rank) {
+  std::vector<RowUsual> usual(rank.rows.size());
+  for (auto span = rank.spans.rbegin(); span != rank.spans.rend(); ++span)
+    usual[span->row] = {span->cause, span->wait_cause};
+  return usual;
+}
+
 class Writer {
  public:
   Writer(std::ostream& out, const Timeline& timeline, const TraceOptions& options)
-      : out_(out), timeline_(timeline), ranks_(chosen(timeline, options)), flows_(ranks_) {
+      : out_(out), timeline_(timeline), options_(options), flows_(ranks_of(timeline)) {
     for (const std::string& name : timeline.names) names_.push_back(escaped(name));
   }
 
-  void write() {
-    put(R"({{"displayTimeUnit":"ms","traceEvents":[)");
-    steps();
-    for (const RankTimeline* rank : ranks_) {
-      const std::vector<int> threads = describe(*rank);
-      spans(*rank, threads);
-      memory(*rank);
+  /// `simulated`: how many ranks there are besides those that are written, and these.
+  void write(std::size_t simulated) {
+    put("{{");
+    if (options_.head != nullptr) {
+      put(R"("otherData":{},{})",
+          trace_head_json(*options_.head, timeline_, options_.choice, simulated), "\n");
     }
+    put(R"("displayTimeUnit":"ms","traceEvents":[)");
+    steps();
+    for (const RankTimeline& rank : timeline_.ranks) rank_events(rank);
     put("\n]}}\n");
     flush();
   }
 
  private:
-  static std::vector<const RankTimeline*> chosen(const Timeline& timeline,
-                                                 const TraceOptions& options) {
+  static std::vector<const RankTimeline*> ranks_of(const Timeline& timeline) {
     std::vector<const RankTimeline*> ranks;
-    for (const RankTimeline& rank : timeline.ranks) {
-      const auto& wanted = options.ranks;
-      const bool named = std::ranges::find(wanted, rank.rank) != wanted.end();
-      if (wanted.empty() || named) ranks.push_back(&rank);
-    }
+    for (const RankTimeline& rank : timeline.ranks) ranks.push_back(&rank);
     return ranks;
   }
 
@@ -94,21 +139,29 @@ class Writer {
     first_ = false;
   }
 
-  void describe_process(int pid, std::string_view name, int place) {
+  /// Names a process; `more` are further arguments.
+  void describe_process(int pid, std::string_view name, int place, std::string_view more = "") {
     next_event();
-    put(R"({{"ph":"M","pid":{},"name":"process_name","args":{{"name":"{}"}}}})", pid, name);
+    put(R"({{"ph":"M","pid":{},"name":"process_name","args":{{"name":"{}"{}}}}})", pid, name, more);
     next_event();
     put(R"({{"ph":"M","pid":{},"name":"process_sort_index","args":{{"sort_index":{}}}}})", pid,
         place);
   }
 
-  void describe_thread(int pid, int tid, std::string_view name) {
+  void describe_thread(int pid, int tid, std::string_view name, std::string_view more = "") {
     next_event();
-    put(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":"{}"}}}})", pid, tid,
-        escaped(name));
+    put(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":"{}"{}}}}})", pid, tid,
+        escaped(name), more);
     next_event();
     put(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_sort_index","args":{{"sort_index":{}}}}})",
         pid, tid, tid);
+  }
+
+  std::size_t first_step() const {
+    return options_.choice.steps ? options_.choice.steps->first : 0;
+  }
+  std::size_t end_of_steps() const {
+    return options_.choice.steps ? options_.choice.steps->last + 1 : timeline_.step_ends.size();
   }
 
   /// Writes the steps as slices of a process of their own, above the ranks and with a number that
@@ -118,7 +171,7 @@ class Writer {
     for (const RankTimeline& rank : timeline_.ranks) pid = std::max(pid, rank.rank + 1);
     describe_process(pid, "steps", -1);
     describe_thread(pid, 1, "step");
-    for (std::size_t i = 0; i < timeline_.step_ends.size(); ++i) {
+    for (std::size_t i = first_step(); i < end_of_steps(); ++i) {
       const std::int64_t start = nanoseconds(timeline_.step_start(i));
       next_event();
       put(R"({{"ph":"X","pid":{},"tid":1,"ts":{},"dur":{},"name":"step {}{}","cat":"step","args":{{"step":{}}}}})",
@@ -127,52 +180,113 @@ class Writer {
     }
   }
 
+  void rank_events(const RankTimeline& rank) {
+    usual_ = usual_of(rank);
+    const std::vector<int> threads = describe(rank);
+    spans(rank, threads);
+    memory(rank);
+  }
+
   /// Names the process and its threads; returns the thread of each row.
   std::vector<int> describe(const RankTimeline& rank) {
     const std::string alike = rank.multiplicity > 1 ? fmt::format(" (x{})", rank.multiplicity) : "";
-    describe_process(rank.rank, fmt::format("rank {} · stage {}{}", rank.rank, rank.stage, alike),
-                     rank.rank);
+    describe_process(
+        rank.rank, fmt::format("rank {} · stage {}{}", rank.rank, rank.stage, alike), rank.rank,
+        fmt::format(R"(,"rank":{},"stage":{},"multiplicity":{},"members":"{}","slices":{})",
+                    rank.rank, rank.stage, rank.multiplicity, ranges_text(rank.members),
+                    rank.spans.size()));
     std::vector<int> threads(rank.rows.size());
     int thread = 0;
     for (const std::size_t row : rows_from_top(rank)) {
       threads[row] = ++thread;
-      describe_thread(rank.rank, thread, rank.rows[row].name);
+      describe_thread(rank.rank, thread, rank.rows[row].name, row_arguments(rank, row));
     }
     return threads;
   }
 
+  std::string row_arguments(const RankTimeline& rank, std::size_t row) const {
+    const Row& of = rank.rows[row];
+    std::string text = fmt::format(R"(,"row":{},"kind":"{}")", row, name_of(of.kind));
+    if (of.axis) text += fmt::format(R"(,"axis":"{}")", name_of(*of.axis));
+    if (options_.facts != nullptr) text += options_.facts->of_row(rank.rank, of.name);
+    return text + fmt::format(R"(,"cause":"{}","wait":"{}")", name_of(usual_[row].cause),
+                              name_of(usual_[row].wait_cause));
+  }
+
   void spans(const RankTimeline& rank, const std::vector<int>& threads) {
     const std::vector<Slice> slices = slices_of(rank);
+    const ComputeTime computing(rank, slices);
+    const RankFacts facts = options_.facts == nullptr
+                                ? RankFacts{}
+                                : options_.facts->of_rank(timeline_, rank);
     for (std::size_t i = 0; i < slices.size(); ++i) {
       const Span& span = rank.spans[i];
       const int thread = threads[span.row];
+      const RowKind kind = rank.rows[span.row].kind;
       next_event();
       put(R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"name":"{}","cat":"{}","args":{{"step":{})",
           rank.rank, thread, micros(slices[i].start), micros(slices[i].end - slices[i].start),
-          names_[span.name], name_of(span.cause), span.step);
-      arguments(rank, span);
+          names_[span.name], kind == RowKind::compute ? name_of(span.cause) : name_of(kind),
+          span.step);
+      if (span.micro_batch >= 0) put(R"(,"micro_batch":{})", span.micro_batch);
+      if (facts.layer(i) >= 0) put(R"(,"layer":{})", facts.layer(i));
+      put("{}", facts.more(i));
+      if (kind == RowKind::communication) {
+        const std::int64_t exposed = computing.outside(slices[i]);
+        if (exposed > 0) put(R"(,"exposed_us":{})", micros(exposed));
+      }
+      waiting(rank, i, slices[i]);
+      details(span, kind);
       put("}}}}");
+      usual_[span.row].last = static_cast<std::int32_t>(i);
       if (const FlowLeg* leg = flows_.at(span)) flow(rank.rank, thread, *leg);
     }
   }
 
-  void arguments(const RankTimeline& rank, const Span& span) {
-    if (span.micro_batch >= 0) put(R"(,"micro_batch":{})", span.micro_batch);
-    if (span.bytes > 0) put(R"(,"bytes":{:.0f})", span.bytes);
-    const std::int64_t wait = nanoseconds(span.start - span.arrival);
+  /// What the span waited for, and how long.
+  void waiting(const RankTimeline& rank, std::size_t index, const Slice& slice) {
+    const Span& span = rank.spans[index];
+    const RowUsual& usual = usual_[span.row];
+    const std::int64_t wait = slice.start - nanoseconds(span.arrival);
     if (wait > 0) put(R"(,"wait_us":{})", micros(wait));
-    if (wait > 0 && span.blocker != kNoSpan) {
+    if (wait > 0 && span.blocker != kNoSpan)
       put(R"(,"waited_for":"{}")", names_[rank.spans[static_cast<std::size_t>(span.blocker)].name]);
+    if (span.blocker != usual.last) {
+      const auto here = static_cast<std::int32_t>(index);
+      put(R"(,"blocker":{})", span.blocker == kNoSpan ? 0 : span.blocker - here);
     }
-    if (span.mix >= 0) mix(timeline_.mixes[static_cast<std::size_t>(span.mix)]);
+    if (span.wait_cause != usual.wait_cause) put(R"(,"wait":"{}")", name_of(span.wait_cause));
+  }
+
+  void details(const Span& span, RowKind kind) {
+    if (span.bytes > 0) put(R"(,"bytes":{})", digits(span.bytes));
+    if (kind != RowKind::compute && span.cause != usual_[span.row].cause)
+      put(R"(,"cause":"{}")", name_of(span.cause));
+    if (span.message != 0) put(R"(,"message":{})", span.message);
+    if (span.operation != span.message) put(R"(,"operation":{})", span.operation);
+    if (span.sends) put(R"(,"sends":true)");
+    if (span.contention > kNoise) put(R"(,"contention_us":{})", digits(span.contention * 1e6));
+    if (span.outside != kInRange) put(R"(,"outside":"{}")", names_[span.outside]);
+    if (span.mix >= 0) mix(span);
   }
 
   /// Writes what a span of many kernels is made of.
-  void mix(const CauseSeconds& seconds) {
+  void mix(const Span& span) {
+    const auto index = static_cast<std::size_t>(span.mix);
+    const CauseSeconds& seconds = timeline_.mixes[index];
+    const auto in_micros = [&](double time) { return digits(time * span.pace * 1e6); };
     for (std::size_t i = 0; i < kCauses; ++i) {
       if (seconds[i] > 0)
-        put(R"(,"{}_us":{})", name_of(static_cast<Cause>(i)), micros(nanoseconds(seconds[i])));
+        put(R"(,"{}_us":{})", name_of(static_cast<Cause>(i)), in_micros(seconds[i]));
     }
+    if (index >= timeline_.outside.size() || timeline_.outside[index].empty()) return;
+    put(R"(,"outside":{{)");
+    bool is_first = true;
+    for (const OutsideSeconds& side : timeline_.outside[index]) {
+      put(R"({}"{}":{})", is_first ? "" : ",", names_[side.name], in_micros(side.seconds));
+      is_first = false;
+    }
+    put("}}");
   }
 
   void flow(int pid, int tid, const FlowLeg& leg) {
@@ -181,19 +295,21 @@ class Writer {
         leg.sends ? 's' : 'f', pid, tid, micros(leg.at), leg.id, leg.sends ? "" : R"(,"bp":"e")");
   }
 
+  /// With nine decimals a GiB is known to the byte.
   void memory(const RankTimeline& rank) {
     for (const MemoryPoint& point : rank.memory) {
       next_event();
-      put(R"({{"ph":"C","pid":{},"ts":{},"name":"memory","args":{{"GiB":{:.6f}}}}})", rank.rank,
+      put(R"({{"ph":"C","pid":{},"ts":{},"name":"memory","args":{{"GiB":{:.9f}}}}})", rank.rank,
           micros(nanoseconds(point.time)), point.bytes / 0x1p30);
     }
   }
 
   std::ostream& out_;
   const Timeline& timeline_;
-  std::vector<const RankTimeline*> ranks_;
+  const TraceOptions& options_;
   Flows flows_;
   std::vector<std::string> names_;
+  std::vector<RowUsual> usual_;  // by row of the rank that is written
   fmt::memory_buffer buffer_;
   bool first_ = true;
 };
@@ -201,7 +317,10 @@ class Writer {
 }  // namespace
 
 void write_trace(std::ostream& out, const Timeline& timeline, const TraceOptions& options) {
-  Writer(out, timeline, options).write();
+  const std::size_t simulated = timeline.ranks.size();
+  if (options.choice.is_all()) return Writer(out, timeline, options).write(simulated);
+  const Timeline part = chosen(timeline, options.choice);
+  Writer(out, part, options).write(simulated);
 }
 
 void save_trace(const std::string& path, const Timeline& timeline, const TraceOptions& options) {

@@ -177,7 +177,7 @@ TEST_CASE("processes and threads have names and an order") {
         std::map<int, std::string>{{1, "compute"}, {2, "pipeline"}, {3, "loader 0"}});
 }
 
-TEST_CASE("a slice says its cause, step, micro-batch, bytes, wait and parts") {
+TEST_CASE("a slice says what it is, step, micro-batch, bytes, wait and parts") {
   const auto slices = of_phase(events_of(two_stages()), "X");
   const auto named = [&](const std::string& name) {
     for (const json& slice : slices) {
@@ -191,13 +191,19 @@ TEST_CASE("a slice says its cause, step, micro-batch, bytes, wait and parts") {
                                    {"micro_batch", 3},
                                    {"wait_us", 0.333},
                                    {"waited_for", "launch"},
+                                   {"blocker", -1},
                                    {"forward_us", 8.0},
                                    {"launch_gap_us", 2.0}});
-  CHECK(named("receive").at("args") == json{{"step", 0}, {"bytes", 4096}, {"wait_us", 10.0}});
-  CHECK(named("receive").at("cat") == "exposed_pipeline");
+  CHECK(named("receive").at("args") == json{{"step", 0},
+                                            {"exposed_us", 2.0},
+                                            {"wait_us", 10.0},
+                                            {"bytes", 4096},
+                                            {"message", 1},
+                                            {"operation", 0}});
+  CHECK(named("receive").at("cat") == "communication");
   CHECK(named("step 0 (warm-up)").at("dur") == 30.0);
   CHECK(named("step 1").at("ts") == 30.0);
-  CHECK(named("say \"hi\"\n").at("args") == json{{"step", 0}});
+  CHECK(named("say \"hi\"\n").at("args") == json{{"step", 0}, {"blocker", 0}});
 }
 
 TEST_CASE("a flow leads from inside the send to inside the receive, after both slices were named") {
@@ -248,7 +254,7 @@ TEST_CASE("the same message number in another step is another flow") {
 }
 
 TEST_CASE("only the chosen ranks are written, and no flow that has lost an end") {
-  const json events = events_of(two_stages(), {.ranks = {512}});
+  const json events = events_of(two_stages(), {.choice = {.ranks = {512}}});
   CHECK(of_phase(events, "X").size() == 3 + 2);
   CHECK(of_phase(events, "s").empty());
   CHECK(of_phase(events, "f").empty());

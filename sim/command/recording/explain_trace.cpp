@@ -1,0 +1,83 @@
+// stepsim explain of a trace that stepsim wrote: the report of its run, from what was read.
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "sim/command/answer/counterfactuals.hpp"
+#include "sim/command/explain.hpp"
+#include "sim/core/source.hpp"
+#include "sim/plan/load.hpp"
+#include "sim/plan/plan_cache.hpp"
+#include "sim/process/patience.hpp"
+#include "sim/recording/simulated/read_simulated.hpp"
+#include "sim/recording/simulated/simulated_head.hpp"
+#include "sim/report/measure/measure.hpp"
+#include "sim/report/recording/simulated_report.hpp"
+
+namespace stepsim {
+namespace {
+
+/// Ranks and stages that the scenario has not would be asked for in it.
+void check_ranks(const SimulatedTrace& trace, const Scenario& scenario) {
+  const int gpus = scenario.cluster.gpus(), stages = scenario.parallelism.pipeline.stages;
+  for (const RankTimeline& rank : trace.timeline.ranks) {
+    const bool is_here = rank.rank < gpus && rank.stage < stages && rank.multiplicity <= gpus &&
+                         (rank.members.empty() || rank.members.back() < gpus);
+    if (!is_here) refuse_damaged(trace.file, fmt::format("its scenario has no such rank {}", rank.rank));
+  }
+}
+
+/// The profiles may be other ones now than when the trace was written.
+void compare_hashes(SimulatedTrace& trace, const Metrics& metrics) {
+  for (const auto& [name, hash] : trace.head.hashes) {
+    for (const auto& [here, hash_here] : metrics.provenance.hashes) {
+      if (here == name && hash_here != hash && here != "scenario")
+        trace.not_known.push_back(fmt::format(
+            "what the profile of {} was: the one here is another, and what the step would take "
+            "otherwise is simulated with it",
+            name));
+    }
+  }
+}
+
+Metrics metrics_of(const SimulatedTrace& trace, const Scenario& scenario, const OpGraph& graph) {
+  const SimulatedHead& head = trace.head;
+  const EngineStats engine{.ranks_total = head.ranks_total,
+                           .ranks_simulated = static_cast<std::int64_t>(head.simulated),
+                           .events = head.events,
+                           .kernels = head.kernels,
+                           .transfers = head.transfers};
+  return measure(scenario, graph, {trace.timeline, engine});
+}
+
+}  // namespace
+
+ExitCode explain_trace(const ExplainOptions& options, std::ostream& out) {
+  const std::string& path = options.scenario.path;
+  if (!options.scenario.overrides.empty())
+    throw UserError(
+        fmt::format("{}: --set changes a scenario; a trace is as it was: stepsim run "
+                    "SCENARIO --set ... --trace FILE writes another",
+                    quoted_path(path)));
+  Patience patience(options.screen.progress);
+  patience.begins("reading the trace");
+  SimulatedTrace trace = read_simulated(path);
+  const Scenario scenario =
+      parse_scenario(trace.head.yaml, path, library_for(path), {}, known_names());
+  check_ranks(trace, scenario);
+  patience.begins("simulating what the step would be otherwise");
+  const OpGraph graph = build(scenario);
+  PlanCache cache;
+  const int replica = trace.head.replica;
+  const Plan plan = make_plan(scenario, graph, {.replica = replica, .cache = &cache});
+  Metrics metrics = metrics_of(trace, scenario, graph);
+  add_counterfactuals(metrics, scenario, graph, plan, replica, trace.timeline);
+  if (!metrics.verdict.is_fault) metrics.verdict.next = trace.head.next;
+  compare_hashes(trace, metrics);
+  patience.end();
+  out << (options.format == "json" ? to_json(trace, metrics)
+                                   : to_table(trace, metrics, options.screen));
+  return ExitCode::ok;
+}
+
+}  // namespace stepsim

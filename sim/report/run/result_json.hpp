@@ -1,0 +1,17 @@
+// Parts of a result as JSON that other results have, too.
+#pragma once
+
+#include <vector>
+
+#include "sim/report/json_number.hpp"
+#include "sim/report/measure/metrics.hpp"
+
+namespace stepsim {
+
+/// By the name of the axis: bytes, busy and exposed time of a mean step.
+Json communication_json(const Metrics& metrics);
+Json stragglers_json(const std::vector<Straggler>& stragglers);
+Json verdict_json(const Verdict& verdict);
+Json engine_json(const EngineStats& engine);
+
+}  // namespace stepsim
