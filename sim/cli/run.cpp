@@ -26,8 +26,7 @@ void add_run(CLI::App& app, Action& chosen) {
                    "ranks of the trace, as 0,8-15; default: all that are simulated"}})
     run->add_option(name, *text, what)->check(not_empty())->needs("--trace");
   run->add_option("--trace-level", kept->trace_words.level,
-                  "what a slice of the trace's compute rows is: a kernel, or the kernels between two "
-                  "points of contact (task)")
+                  "what a slice of a compute row is: a kernel, or all between two points of contact")
       ->check(one_of_these({"kernel", "task"}))
       ->needs("--trace");
   run->add_option("--fold", *fold, "auto: simulate one rank of each kind; off: every rank")

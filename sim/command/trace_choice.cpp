@@ -24,8 +24,8 @@ StepRange steps_of(const std::string& text, const Scenario& scenario) {
   const int last = scenario.run.warmup + scenario.run.steps - 1;
   if (steps.back() > last)
     throw UserError(
-        fmt::format("--trace-steps {}: there is no step {}: the run has steps 0 to {}, of which the "
-                    "first {} warm up; --set run.steps=... makes it longer",
+        fmt::format("--trace-steps {}: there is no step {}: the run has steps 0 to {} and measures "
+                    "them from {} on; --set run.steps=... makes it longer",
                     text, steps.back(), last, scenario.run.warmup));
   if (steps.back() - steps.front() + 1 != static_cast<int>(steps.size()))
     throw UserError(fmt::format("--trace-steps {}: a trace has steps that follow each other: {}-{}",

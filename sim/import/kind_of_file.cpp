@@ -37,6 +37,7 @@ std::string written_by_bridge(const std::string&) {
 constexpr std::array kKinds{
     Kind{{"algbw", "busbw"}, "a log of nccl-tests", fits},
     Kind{{"\"stepsim.measurements/", "\"points\""}, "a file of measurements", fits},
+    Kind{{"\"traceEvents\"", "{\"stepsim\":"}, "a trace of stepsim", explains},
     Kind{{"\"traceEvents\"", "\"ph\""}, "a recording of PyTorch's profiler", explains},
     Kind{{"\"hidden_size\"", "\"num_hidden_layers\""}, "a model's config", shows},
     Kind{{"pipe_parallel_size", "model_parallel_size"}, "a file of GPT-NeoX", not_read},

@@ -48,7 +48,8 @@ Ran ran(const TemporaryFolder& folder, const std::string& scenario, TraceWords w
 
 std::string explained(const std::string& path, const std::string& format = "json") {
   std::ostringstream out;
-  CHECK(explain({.scenario = {path, {}}, .format = format}, out) == ExitCode::ok);
+  const ExitCode code = explain({.scenario = {path, {}}, .format = format}, out);
+  CHECK(code == ExitCode::ok);
   return out.str();
 }
 
@@ -167,9 +168,11 @@ TEST_CASE("explain says of a trace what run said of the scenario") {
     CHECK(answer["verdict"] == run.result["verdict"]);
     CHECK(answer["stragglers"] == run.result["faults"]["stragglers"]);
     CHECK(answer["not_known"].empty());
+    const double step = run.result["step_time_s"];
     for (const auto& [cause, seconds] : run.result["breakdown_s"].items())
-      CHECK(is_near(answer["breakdown_s"][cause], seconds));
-    REQUIRE(answer["ranks"].size() == 2);
+      CHECK(std::abs(answer["breakdown_s"][cause].get<double>() - seconds.get<double>()) <
+            1e-5 * step);
+    REQUIRE(answer["ranks"].size() == 4);
     for (const json& rank : answer["ranks"]) {
       double sum = 0;
       for (const auto& [cause, seconds] : rank["breakdown_s"].items()) sum += seconds.get<double>();
@@ -211,7 +214,7 @@ TEST_CASE("some steps and ranks are a smaller file, which says what it lacks") {
   answer = json::parse(explained(folder.file("trace.json")));
   REQUIRE(answer["ranks"].size() == 1);
   CHECK(answer["ranks"][0]["stage"] == 1);
-  CHECK(answer["not_known"][0].get<std::string>().find("1 of 2") != std::string::npos);
+  CHECK(answer["not_known"][0].get<std::string>().find("1 of 4") != std::string::npos);
 }
 
 TEST_CASE("steps of the warm-up alone can be looked at") {
@@ -227,7 +230,7 @@ TEST_CASE("what is no part of a run is refused, with what there is") {
   const auto refused = [&](TraceWords words, const char* what) {
     CHECK_THROWS_WITH_AS(ran(folder, tiny(), std::move(words)), doctest::Contains(what), UserError);
   };
-  refused({.steps = "1-9"}, "there is no step 9: the run has steps 0 to 1");
+  refused({.steps = "1-9"}, "there is no step 9: the run has steps 0 to 1 and measures them from 1 on");
   refused({.steps = "2-1"}, "--trace-steps: '2-1' is no range of whole numbers, write it as 3 or 3-5");
   refused({.steps = "0,2"}, "there is no step 2");
   refused({.ranks = "0;1"}, "--trace-ranks: '0;1' is no range of whole numbers, write it as 0,8-15");
@@ -257,7 +260,7 @@ TEST_CASE("a trace of another format, or one that was cut or changed, is refused
   refused(with(whole, R"("cat":"forward")", R"("cat":"sideways")"), "'sideways' is no cause");
   refused(with(whole, R"("blocker":-1)", R"("blocker":900000)"), "waits for one that there is not");
   refused(with(whole, R"("slices":)", R"("slices":9)"), "slices");
-  refused(with(whole, R"("here":2)", R"("here":1)"), "it has 2 of its 1 ranks");
+  refused(with(whole, R"("here":4)", R"("here":3)"), "it has 4 of its 3 ranks");
   const std::size_t slice = whole.find(R"({"ph":"X","pid":0)");
   const std::string without = whole.substr(0, slice) + whole.substr(whole.find('\n', slice) + 1);
   refused(without, "damaged");
@@ -290,10 +293,10 @@ TEST_CASE("slices say layer, shape and FLOPs of kernels, algorithm and group of 
     const json& of = event["args"];
     if (event["name"] == "qkv wgrad") layers |= 1 << of["layer"].get<int>();
     if (event["name"] == "thread_name" && of.contains("group"))
-      groups += of["name"] == "tensor" && of["group"] == (event["pid"] == 0 ? "0-1" : "2-3") ? 1 : 0;
+      groups += of["name"] == "tensor" && of["group"] == (event["pid"] < 2 ? "0-1" : "2-3") ? 1 : 0;
   }
   CHECK(layers == 3);  // one on each stage
-  CHECK(groups == 2);
+  CHECK(groups == 4);
 }
 
 namespace {
@@ -301,7 +304,7 @@ namespace {
 std::string damaged(std::string text, std::mt19937& random) {
   constexpr const char* kPieces[] = {"\"", "{", "}", "[", ",", "-", "1e99", "null", "9", "0",
                                      "\"blocker\":-3,", "\"operation\":4000000000,"};
-  for (unsigned times = 1 + random() % 3; times > 0 && !text.empty(); --times) {
+  for (auto times = 1 + random() % 3; times > 0 && !text.empty(); --times) {
     const std::size_t at = random() % text.size();
     switch (random() % 6) {
       case 0:
@@ -330,7 +333,7 @@ std::string damaged(std::string text, std::mt19937& random) {
 }  // namespace
 
 TEST_CASE("damaged traces are answered or refused") {
-  constexpr int kFiles = 1500;
+  constexpr int kFiles = 1000;
   const TemporaryFolder folder;
   const std::string whole = ran(folder, tiny(), {.level = "task"}).trace;
   std::mt19937 random(2026);
@@ -341,7 +344,8 @@ TEST_CASE("damaged traces are answered or refused") {
     CAPTURE(i);
     try {
       if (!is_simulated(path)) continue;
-      CHECK(explained(path, i % 2 == 0 ? "json" : "table").size() > 100);
+      const std::string answer = explained(path, i % 2 == 0 ? "json" : "table");
+      CHECK(answer.size() > 100);
       ++answered;
     } catch (const UserError& error) {
       CHECK(std::string(error.what()).find('\n') == std::string::npos);
