@@ -18,7 +18,7 @@ void add_explain(CLI::App& app, Action& chosen) {
       "          stepsim explain worker0.pt.trace.json.gz     what torch.profiler wrote");
   add_scenario(*explain, kept->scenario);
   explain->get_option("scenario")
-      ->description("scenario (YAML), or a recording of a real run (JSON)");
+      ->description("scenario (YAML), a recording of a real run, or what run --trace wrote (JSON)");
   add_format(*explain, kept->format, {"table", "json"});
   explain->callback([kept, &chosen] {
     kept->screen = screen_here();

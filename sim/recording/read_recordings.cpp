@@ -6,9 +6,14 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "sim/core/error.hpp"
+#include "sim/core/source.hpp"
 #include "sim/recording/core_device.hpp"
 #include "sim/recording/kineto/read_kineto.hpp"
 #include "sim/recording/nsys/read_nsys.hpp"
+#include "sim/recording/simulated/read_simulated.hpp"
 
 namespace stepsim {
 namespace {
@@ -29,6 +34,10 @@ bool begins_as_sqlite(const std::string& path) {
 
 std::vector<Recording> read_recordings(const std::string& path) {
   if (begins_as_sqlite(path)) return read_nsys(path);
+  if (is_simulated(path))
+    throw UserError(fmt::format("{}: this is a trace of stepsim, not of a rank that ran: explain it "
+                                "by itself",
+                                quoted_path(path)));
   std::vector<Recording> one;
   one.push_back(read_kineto(path));
   if (is_of_core(one.front())) one.front() = with_core_as_device(std::move(one.front()));

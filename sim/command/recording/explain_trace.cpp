@@ -1,5 +1,6 @@
 // stepsim explain of a trace that stepsim wrote: the report of its run, from what was read.
 #include <ostream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -40,14 +41,22 @@ void compare_hashes(SimulatedTrace& trace, const Metrics& metrics) {
   }
 }
 
-Metrics metrics_of(const SimulatedTrace& trace, const Scenario& scenario, const OpGraph& graph) {
+/// Lends its timeline for the time that it is measured.
+Metrics metrics_of(SimulatedTrace& trace, const Scenario& scenario, const OpGraph& graph) {
   const SimulatedHead& head = trace.head;
   const EngineStats engine{.ranks_total = head.ranks_total,
                            .ranks_simulated = static_cast<std::int64_t>(head.simulated),
                            .events = head.events,
                            .kernels = head.kernels,
                            .transfers = head.transfers};
-  return measure(scenario, graph, {trace.timeline, engine});
+  Simulation simulation{std::move(trace.timeline), engine};
+  try {
+    Metrics metrics = measure(scenario, graph, simulation);
+    trace.timeline = std::move(simulation.timeline);
+    return metrics;
+  } catch (const InternalError&) {  // of a critical path, which a simulation's timeline always has
+    refuse_damaged(trace.file, "its operations wait for each other in a circle");
+  }
 }
 
 }  // namespace
