@@ -21,12 +21,14 @@ void add_run(CLI::App& app, Action& chosen) {
         return file.empty() ? "a file name, in .json or .json.gz, is missing" : "";
       });
   for (const auto& [name, text, what] :
-       {std::tuple{"--trace-steps", &kept->trace_words.steps, "steps of the trace, as 3 or 3-5; default: all"},
+       {std::tuple{"--trace-steps", &kept->trace_words.steps,
+                   "steps of the trace, as 3 or 3-5; default: all"},
         std::tuple{"--trace-ranks", &kept->trace_words.ranks,
                    "ranks of the trace, as 0,8-15; default: all that are simulated"}})
     run->add_option(name, *text, what)->check(not_empty())->needs("--trace");
-  run->add_option("--trace-level", kept->trace_words.level,
-                  "what a slice of a compute row is: a kernel, or all between two points of contact")
+  run->add_option(
+         "--trace-level", kept->trace_words.level,
+         "what a slice of a compute row is: a kernel, or all between two points of contact")
       ->check(one_of_these({"kernel", "task"}))
       ->needs("--trace");
   run->add_option("--fold", *fold, "auto: simulate one rank of each kind; off: every rank")

@@ -4,8 +4,8 @@
 #include <iosfwd>
 #include <string>
 
-#include "sim/core/error.hpp"
 #include "sim/command/trace_choice.hpp"
+#include "sim/core/error.hpp"
 #include "sim/plan/scenario_argument.hpp"
 #include "sim/text/layout.hpp"
 

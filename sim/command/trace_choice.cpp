@@ -37,9 +37,10 @@ std::vector<int> ranks_of(const std::string& text, const Scenario& scenario) {
   std::vector<int> ranks = numbers_of("--trace-ranks", text, "0,8-15");
   const int gpus = scenario.cluster.gpus();
   if (ranks.back() >= gpus)
-    throw UserError(fmt::format("--trace-ranks {}: there is no rank {}: the scenario has ranks 0 to "
-                                "{}",
-                                text, ranks.back(), grouped(gpus - 1)));
+    throw UserError(
+        fmt::format("--trace-ranks {}: there is no rank {}: the scenario has ranks 0 to "
+                    "{}",
+                    text, ranks.back(), grouped(gpus - 1)));
   return ranks;
 }
 

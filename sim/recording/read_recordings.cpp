@@ -35,9 +35,10 @@ bool begins_as_sqlite(const std::string& path) {
 std::vector<Recording> read_recordings(const std::string& path) {
   if (begins_as_sqlite(path)) return read_nsys(path);
   if (is_simulated(path))
-    throw UserError(fmt::format("{}: this is a trace of stepsim, not of a rank that ran: explain it "
-                                "by itself",
-                                quoted_path(path)));
+    throw UserError(
+        fmt::format("{}: this is a trace of stepsim, not of a rank that ran: explain it "
+                    "by itself",
+                    quoted_path(path)));
   std::vector<Recording> one;
   one.push_back(read_kineto(path));
   if (is_of_core(one.front())) one.front() = with_core_as_device(std::move(one.front()));

@@ -15,7 +15,7 @@ struct StepRange {
 };
 
 struct TimelineChoice {
-  std::vector<int> ranks{};           ///< global ranks; empty: all that were simulated
+  std::vector<int> ranks{};          ///< global ranks; empty: all that were simulated
   std::optional<StepRange> steps{};  ///< absent: all
   bool is_all() const { return ranks.empty() && !steps; }
 };

@@ -24,7 +24,8 @@ void check_ranks(const SimulatedTrace& trace, const Scenario& scenario) {
   for (const RankTimeline& rank : trace.timeline.ranks) {
     const bool is_here = rank.rank < gpus && rank.stage < stages && rank.multiplicity <= gpus &&
                          (rank.members.empty() || rank.members.back() < gpus);
-    if (!is_here) refuse_damaged(trace.file, fmt::format("its scenario has no such rank {}", rank.rank));
+    if (!is_here)
+      refuse_damaged(trace.file, fmt::format("its scenario has no such rank {}", rank.rank));
   }
 }
 

@@ -134,8 +134,8 @@ void RebuiltTimeline::add_slice(const SimulatedEvent& event) {
 
 Span RebuiltTimeline::span_of(const SimulatedEvent& event, RankState& state, std::uint16_t row) {
   const SimulatedArguments& of = event.arguments;
-  const bool is_timed = is_time(event.start) && is_time(event.duration) &&
-                        (!of.wait_time || is_time(of.wait_time));
+  const bool is_timed =
+      is_time(event.start) && is_time(event.duration) && (!of.wait_time || is_time(of.wait_time));
   if (!is_timed) damaged("a slice has no time");
   const Nanoseconds end = *event.start + *event.duration;
   if (end < state.end || *event.start < state.rows[row].end)
@@ -199,8 +199,7 @@ void RebuiltTimeline::set_blocker(const SimulatedArguments& arguments, const Row
 void RebuiltTimeline::add_memory(const SimulatedEvent& event) {
   if (!select(event.process) || event.name != "memory") return;
   if (!is_time(event.start)) damaged("a point of memory has no time");
-  timeline_.ranks[rank_].memory.push_back(
-      {seconds_of(*event.start), event.arguments.gib * 0x1p30});
+  timeline_.ranks[rank_].memory.push_back({seconds_of(*event.start), event.arguments.gib * 0x1p30});
 }
 
 void RebuiltTimeline::check_rank(const RankTimeline& rank, const RankState& state) const {

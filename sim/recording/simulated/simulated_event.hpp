@@ -29,7 +29,8 @@ struct SimulatedArguments {
   bool sends = false;
   CauseSeconds mix{};  ///< what a slice of several kernels is made of, in seconds
   bool has_mix = false;
-  std::vector<std::pair<std::string_view, double>> sides;  ///< outside the measured range, in seconds
+  std::vector<std::pair<std::string_view, double>>
+      sides;  ///< outside the measured range, in seconds
   // of counters
   double gib = 0;
 };

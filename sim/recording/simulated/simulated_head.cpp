@@ -99,8 +99,8 @@ class HeadReader {
   void read_ranks(dom::element ranks, SimulatedHead& head) const {
     constexpr std::int64_t kMost = std::numeric_limits<int>::max();
     head.simulated = static_cast<std::size_t>(whole(ranks, "simulated", kMost));
-    head.ranks = static_cast<std::size_t>(
-        whole(ranks, "here", static_cast<std::int64_t>(head.simulated)));
+    head.ranks =
+        static_cast<std::size_t>(whole(ranks, "here", static_cast<std::int64_t>(head.simulated)));
     if (head.ranks == 0) damaged("it has no ranks");
   }
 

@@ -18,9 +18,10 @@ class TracePage : Page {
     const SimulatedHead& head = trace.head;
     const std::string replica =
         head.replica > 0 ? fmt::format(", replica {}", head.replica) : std::string();
-    wrapped(fmt::format("{}: a simulation of {} by stepsim {}{}, read back; what the step would "
-                        "take otherwise is simulated now",
-                        trace.file, head.scenario, head.version, replica));
+    wrapped(
+        fmt::format("{}: a simulation of {} by stepsim {}{}, read back; what the step would "
+                    "take otherwise is simulated now",
+                    trace.file, head.scenario, head.version, replica));
     for (std::size_t i = 0; i < trace.not_known.size(); ++i)
       paragraph(i == 0 ? "Not known" : "", trace.not_known[i]);
     line();

@@ -65,8 +65,8 @@ class ComputeTime {
     }
   }
   std::int64_t until(std::int64_t moment) const {
-    const auto next = static_cast<std::size_t>(std::ranges::upper_bound(ends_, moment) -
-                                               ends_.begin());
+    const auto next =
+        static_cast<std::size_t>(std::ranges::upper_bound(ends_, moment) - ends_.begin());
     if (next == ends_.size()) return sum_;
     return before_[next] + std::max<std::int64_t>(moment - starts_[next], 0);
   }
@@ -216,9 +216,8 @@ class Writer {
   void spans(const RankTimeline& rank, const std::vector<int>& threads) {
     const std::vector<Slice> slices = slices_of(rank);
     const ComputeTime computing(rank, slices);
-    const RankFacts facts = options_.facts == nullptr
-                                ? RankFacts{}
-                                : options_.facts->of_rank(timeline_, rank);
+    const RankFacts facts =
+        options_.facts == nullptr ? RankFacts{} : options_.facts->of_rank(timeline_, rank);
     for (std::size_t i = 0; i < slices.size(); ++i) {
       const Span& span = rank.spans[i];
       const int thread = threads[span.row];

@@ -41,9 +41,9 @@ struct TraceHead {
 };
 
 struct TraceOptions {
-  TimelineChoice choice{};            ///< what of the timeline is written
-  const TraceHead* head = nullptr;    ///< nullptr: the file cannot be read back
-  TraceFacts* facts = nullptr;        ///< what more is known of slices; nullptr: nothing
+  TimelineChoice choice{};          ///< what of the timeline is written
+  const TraceHead* head = nullptr;  ///< nullptr: the file cannot be read back
+  TraceFacts* facts = nullptr;      ///< what more is known of slices; nullptr: nothing
 };
 
 /// Streams the trace. Memory does not grow with the number of events, but for the flows.

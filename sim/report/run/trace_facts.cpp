@@ -180,8 +180,8 @@ class Numbers {
 }  // namespace
 
 bool TraceFacts::are_alike(const std::vector<Place>& places) {
-  return std::ranges::all_of(
-      places, [&](const Place& place) { return place.work == places.front().work; });
+  return std::ranges::all_of(places,
+                             [&](const Place& place) { return place.work == places.front().work; });
 }
 
 TraceFacts::TraceFacts(const Scenario& scenario, const OpGraph& graph, const Plan& plan)
@@ -236,13 +236,13 @@ std::string_view TraceFacts::of_collective(const RankTimeline& rank, const Span&
   const Row& row = rank.rows[span.row];
   const Group* group = group_of(rank.rank, row.name);
   const auto op = op_named(name);
-  const bool is_own = row.axis == Axis::expert &&
-                      scenario_.parallelism.expert.dispatcher != Dispatcher::all_to_all;
+  const bool is_own =
+      row.axis == Axis::expert && scenario_.parallelism.expert.dispatcher != Dispatcher::all_to_all;
   if (group == nullptr || !op || group->shape.ranks < 2 || is_own) return {};
   const auto [known, is_new] = collectives_.try_emplace({group, name, span.bytes});
   if (!is_new) return known->second;
-  const Decision decision = decide({*op, Bytes{span.bytes}}, group->shape, scenario_.cluster,
-                                   scenario_.collectives);
+  const Decision decision =
+      decide({*op, Bytes{span.bytes}}, group->shape, scenario_.cluster, scenario_.collectives);
   if (decision.algorithm == nullptr) return {};
   known->second = fmt::format(R"(,"algorithm":"{}")", decision.algorithm->name);
   if (decision.algorithm->nccl)
@@ -252,8 +252,7 @@ std::string_view TraceFacts::of_collective(const RankTimeline& rank, const Span&
 
 std::string_view TraceFacts::of_work(const Work& work) {
   const auto [known, is_new] = works_.try_emplace(&work);
-  if (is_new)
-    known->second = std::visit([](const auto& kind) { return arguments_of(kind); }, work);
+  if (is_new) known->second = std::visit([](const auto& kind) { return arguments_of(kind); }, work);
   return known->second;
 }
 

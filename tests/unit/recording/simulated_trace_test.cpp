@@ -1,6 +1,4 @@
 // Traces of stepsim: what is written is read back, and what cannot be read back is refused.
-#include "sim/recording/simulated/read_simulated.hpp"
-
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -15,6 +13,7 @@
 #include "sim/core/error.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/plan/load.hpp"
+#include "sim/recording/simulated/read_simulated.hpp"
 #include "sim/report/run/trace.hpp"
 #include "tests/source_folder.hpp"
 #include "tests/temporary_folder.hpp"
@@ -230,10 +229,13 @@ TEST_CASE("what is no part of a run is refused, with what there is") {
   const auto refused = [&](TraceWords words, const char* what) {
     CHECK_THROWS_WITH_AS(ran(folder, tiny(), std::move(words)), doctest::Contains(what), UserError);
   };
-  refused({.steps = "1-9"}, "there is no step 9: the run has steps 0 to 1 and measures them from 1 on");
-  refused({.steps = "2-1"}, "--trace-steps: '2-1' is no range of whole numbers, write it as 3 or 3-5");
+  refused({.steps = "1-9"},
+          "there is no step 9: the run has steps 0 to 1 and measures them from 1 on");
+  refused({.steps = "2-1"},
+          "--trace-steps: '2-1' is no range of whole numbers, write it as 3 or 3-5");
   refused({.steps = "0,2"}, "there is no step 2");
-  refused({.ranks = "0;1"}, "--trace-ranks: '0;1' is no range of whole numbers, write it as 0,8-15");
+  refused({.ranks = "0;1"},
+          "--trace-ranks: '0;1' is no range of whole numbers, write it as 0,8-15");
   refused({.ranks = "4"}, "there is no rank 4: the scenario has ranks 0 to 3");
 }
 
@@ -254,7 +256,8 @@ TEST_CASE("a trace of another format, or one that was cut or changed, is refused
     CHECK(message.find(what) != std::string::npos);
     CHECK(message.find('\n') == std::string::npos);
   };
-  refused(with(whole, R"("format":1)", R"("format":7)"), "this is a trace of format 7, which stepsim ");
+  refused(with(whole, R"("format":1)", R"("format":7)"),
+          "this is a trace of format 7, which stepsim ");
   refused(whole.substr(0, whole.size() / 2), "its text ends before it should");
   refused(with(whole, "layers: 2", "layers: 3"), "its scenario is not the one");
   refused(with(whole, R"("cat":"forward")", R"("cat":"sideways")"), "'sideways' is no cause");
@@ -270,9 +273,9 @@ TEST_CASE("a trace is as it was: settings do not change it") {
   const TemporaryFolder folder;
   ran(folder, tiny());
   std::ostringstream out;
-  CHECK_THROWS_WITH_AS(
-      explain({.scenario = {folder.file("trace.json"), {"run.steps=2"}}}, out),
-      doctest::Contains("--set changes a scenario; a trace is as it was"), UserError);
+  CHECK_THROWS_WITH_AS(explain({.scenario = {folder.file("trace.json"), {"run.steps=2"}}}, out),
+                       doctest::Contains("--set changes a scenario; a trace is as it was"),
+                       UserError);
 }
 
 TEST_CASE("slices say layer, shape and FLOPs of kernels, algorithm and group of collectives") {
@@ -302,8 +305,18 @@ TEST_CASE("slices say layer, shape and FLOPs of kernels, algorithm and group of 
 namespace {
 
 std::string damaged(std::string text, std::mt19937& random) {
-  constexpr const char* kPieces[] = {"\"", "{", "}", "[", ",", "-", "1e99", "null", "9", "0",
-                                     "\"blocker\":-3,", "\"operation\":4000000000,"};
+  constexpr const char* kPieces[] = {"\"",
+                                     "{",
+                                     "}",
+                                     "[",
+                                     ",",
+                                     "-",
+                                     "1e99",
+                                     "null",
+                                     "9",
+                                     "0",
+                                     "\"blocker\":-3,",
+                                     "\"operation\":4000000000,"};
   for (auto times = 1 + random() % 3; times > 0 && !text.empty(); --times) {
     const std::size_t at = random() % text.size();
     switch (random() % 6) {
