@@ -15,8 +15,8 @@ struct TraceWords {
   std::string level = "kernel";  ///< what a slice of the compute row is: kernel, task
 };
 
-/// What they choose of that scenario's run. Throws UserError for what is no range, and for steps and
-/// ranks that there are not.
+/// What the words choose of that scenario's run. Throws UserError for what is no range, and for
+/// steps and ranks that there are not.
 TimelineChoice trace_choice(const TraceWords& words, const Scenario& scenario);
 
 }  // namespace stepsim

@@ -18,7 +18,7 @@
 namespace stepsim {
 namespace {
 
-/// Ranks and stages that the scenario has not would be asked for in it.
+/// Refuses ranks and stages that the scenario has not: the planner would be asked for them.
 void check_ranks(const SimulatedTrace& trace, const Scenario& scenario) {
   const int gpus = scenario.cluster.gpus(), stages = scenario.parallelism.pipeline.stages;
   for (const RankTimeline& rank : trace.timeline.ranks) {
@@ -42,7 +42,7 @@ void compare_hashes(SimulatedTrace& trace, const Metrics& metrics) {
   }
 }
 
-/// Lends its timeline for the time that it is measured.
+/// Measures what was read. The trace lends its timeline meanwhile, which may be large.
 Metrics metrics_of(SimulatedTrace& trace, const Scenario& scenario, const OpGraph& graph) {
   const SimulatedHead& head = trace.head;
   const EngineStats engine{.ranks_total = head.ranks_total,

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kMostRows = std::numeric_limits<std::uint16_t>::max();
 constexpr std::int64_t kMostMicroBatches = std::numeric_limits<std::int32_t>::max();
-/// Threads are numbered from 1 on.
+/// One more than rows, because threads are numbered from 1 on.
 constexpr std::int64_t kMostThreads = kMostRows + 1;
 constexpr std::int64_t kMostRanks = std::numeric_limits<std::int32_t>::max();
 /// The longest time that is added to another one: a year, as steps may take.

@@ -62,7 +62,7 @@ bool read_positive(ondemand::value value, double& number) {
          number >= 0;
 }
 
-/// Reads an argument of that table; nothing where it is none of them.
+/// Reads the argument with `read` where the table has its key; else nothing.
 template <class Table, class Read>
 std::optional<bool> read_field(const Table& table, std::string_view key, Arguments& arguments,
                                Read read) {
@@ -72,7 +72,7 @@ std::optional<bool> read_field(const Table& table, std::string_view key, Argumen
   return std::nullopt;
 }
 
-/// The name of the side, or how long the kernels of each are.
+/// Reads a kernel's side of the measured range, or the time of several kernels on each side.
 bool read_outside(ondemand::value value, Arguments& arguments) {
   ondemand::json_type type{};
   if (value.type().get(type) != simdjson::SUCCESS) return false;
@@ -92,8 +92,7 @@ bool read_outside(ondemand::value value, Arguments& arguments) {
   return true;
 }
 
-/// A part of a slice of several kernels: forward_us. What is none is for people, or of a later
-/// version.
+/// Reads a part of a slice of several kernels, such as forward_us. Other arguments are for people.
 bool read_part(std::string_view key, ondemand::value value, Arguments& arguments) {
   if (!key.ends_with("_us")) return true;
   const auto cause = cause_named(key.substr(0, key.size() - 3));

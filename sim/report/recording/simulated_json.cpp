@@ -12,7 +12,7 @@ namespace {
 
 Json time_json(Nanoseconds time) { return number(seconds_of(time)); }
 
-/// A step from 0 on, in nanoseconds.
+/// When a step, numbered from 0 on, begins and ends.
 Interval window_of(const Timeline& timeline, std::size_t step) {
   return {nanoseconds_of(timeline.step_start(step)), nanoseconds_of(timeline.step_ends[step])};
 }

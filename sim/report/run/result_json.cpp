@@ -1,4 +1,4 @@
-// Writes them key by key.
+// Writes communication, stragglers, verdict and engine key by key.
 #include "sim/report/run/result_json.hpp"
 
 namespace stepsim {

@@ -100,7 +100,7 @@ class Writer {
     for (const std::string& name : timeline.names) names_.push_back(escaped(name));
   }
 
-  /// `simulated`: how many ranks there are besides those that are written, and these.
+  /// Writes the document. `simulated`: ranks of the simulation, written or not.
   void write(std::size_t simulated) {
     put("{{");
     if (options_.head != nullptr) {
@@ -294,7 +294,7 @@ class Writer {
         leg.sends ? 's' : 'f', pid, tid, micros(leg.at), leg.id, leg.sends ? "" : R"(,"bp":"e")");
   }
 
-  /// With nine decimals a GiB is known to the byte.
+  /// Writes memory in GiB, with nine decimals: to the byte.
   void memory(const RankTimeline& rank) {
     for (const MemoryPoint& point : rank.memory) {
       next_event();

@@ -33,7 +33,7 @@ std::string shape_of(const Convolution& c) {
                      c.batch, c.image, c.image, c.in_channels, c.out_channels);
 }
 
-/// Shape and FLOPs; nothing where the time is that of the bytes.
+/// Shape and FLOPs of a kernel; nothing where its time is that of its bytes.
 template <class Kind>
 std::string arguments_of(const Kind& work) {
   if constexpr (std::is_same_v<Kind, MemoryBound>) {
@@ -91,7 +91,7 @@ class TraceFacts::Kernels {
     for (int chunk = chunks; chunk-- > 0;) add_backward(scenario, graph, stage, chunk);
   }
 
-  /// nullptr: a cause that is no pass, or a name that is none of its kernels.
+  /// The kernels of that name in the pass; nullptr where the cause is none, or has no such kernel.
   const std::vector<Place>* find(Cause cause, const std::string& name) const {
     if (cause > Cause::backward) return nullptr;
     const auto& named = passes_[static_cast<std::size_t>(cause)].named;
@@ -131,7 +131,8 @@ class TraceFacts::Kernels {
       pass(Cause::forward).add_forward(*block, layer);
   }
 
-  /// Layers that are recomputed as one run forward again in their order.
+  /// Adds both directions of a backward pass. Layers that are recomputed as one run in forward
+  /// order.
   void add_backward(const Scenario& scenario, const OpGraph& graph, int stage, int chunk) {
     const int part = placement_of(scenario).part({stage, chunk});
     const auto blocks = blocks_of(scenario, graph, stage, chunk);
@@ -159,7 +160,7 @@ class Numbers {
   struct Count {
     std::uint32_t all = 0, passed = 0;
   };
-  /// How many there are in the span's pass, and how many of them were asked for before.
+  /// How many kernels of its name the span's pass has, and how many were asked for before.
   Count next(const Span& span) {
     Count& count = counts_[key(span)];
     ++count.passed;
