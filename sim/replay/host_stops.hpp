@@ -1,0 +1,47 @@
+// Where a thread of the host stops: marks, and what it waits for. Between them it works, and its
+// launches come as long after the last stop as they did.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/replay/gpu_waits.hpp"
+#include "sim/replay/handovers.hpp"
+
+namespace stepsim {
+
+enum class StopKind : std::uint8_t {
+  step_mark,      ///< a step begins or ends; takes no time
+  hands_over,     ///< another thread goes on; takes no time
+  gpu,            ///< waits for works
+  room,           ///< waits for a work, for room in its queue
+  taken_over,     ///< waits for another thread
+  loader,         ///< takes the time that it took: PyTorch's DataLoader
+  not_explained,  ///< takes the time that it took: a synchronising call, for what nobody knows
+};
+
+struct HostStop {
+  Interval time;  ///< from when the thread came to it until it went on, since the window began
+  StopKind kind = StopKind::step_mark;
+  std::uint32_t number = 0;       ///< of the step's mark, or of the handover
+  std::vector<QueuePlace> works;  ///< gpu, room
+  std::uint32_t caller = kNoCaller;  ///< gpu: the operator that waits, index in Recording::names
+  static constexpr std::uint32_t kNoCaller = 0xffffffff;
+};
+
+struct HostLine {
+  std::uint32_t thread = 0;
+  std::vector<HostStop> stops;  ///< in order; none overlap
+};
+
+/// What a thread's line is made of.
+struct HostLineParts {
+  std::uint32_t thread = 0;
+  std::vector<GpuWait> waits;
+  const std::vector<Handover>& handovers;  ///< of all threads
+  std::vector<Nanoseconds> step_marks;     ///< empty where other threads mark the steps
+  std::vector<Nanoseconds> launches;       ///< in order
+};
+HostLine host_line(const Recording& recording, Interval window, HostLineParts parts);
+
+}  // namespace stepsim
