@@ -104,11 +104,12 @@ class WaitFinder {
   }
 
   void for_all(std::uint32_t event, Interval call, bool is_wait) {
-    const std::vector<QueuePlace> works = given(call);
+    std::vector<QueuePlace> works = given(call);
     const bool waits =
         std::ranges::any_of(works, [&](QueuePlace work) { return at(work).end > call.start; });
     if (!is_wait && !waits) return;
-    add(event, call, works);
+    if (!waits) works = ended_with(call, std::move(works));
+    add(event, call, std::move(works));
     waits_.back().synchronises = is_wait;
   }
 
@@ -122,9 +123,25 @@ class WaitFinder {
       works = {*last};
     } else {
       std::erase_if(works, [&](QueuePlace work) { return work.stream != stream_; });
+      works = ended_with(call, std::move(works));
     }
-    add(event, call, works);
+    add(event, call, std::move(works));
     waits_.back().synchronises = true;
+  }
+
+  /// For a long call, the work that ended right before it did and had been launched before it,
+  /// where there is one.
+  std::vector<QueuePlace> ended_with(Interval call, std::vector<QueuePlace> otherwise) const {
+    if (call.length() <= kLongestReturn) return otherwise;
+    Nanoseconds latest = call.end - kLongestReturn;
+    for (std::uint32_t s = 0; s < queues_.size(); ++s) {
+      const auto ended = last_ended(queues_[s], call.end);
+      if (!ended || queues_[s][*ended].given_by >= call.start) continue;
+      if (queues_[s][*ended].end <= std::max(latest, call.start)) continue;
+      latest = queues_[s][*ended].end;
+      otherwise = {{s, *ended}};
+    }
+    return otherwise;
   }
 
   void add(std::uint32_t event, Interval call, std::vector<QueuePlace> works) {

@@ -9,10 +9,6 @@
 namespace stepsim {
 namespace {
 
-/// What a synchronising call takes behind the work that it waited for is below this in 99 % of the
-/// calls of 24 recordings; what takes longer has waited for something else.
-constexpr Nanoseconds kLongestReturn = 50'000;
-
 /// The operators that waits were called from: of those around each call, the outermost of ATen's,
 /// which the program called, or the innermost of others.
 class Callers {

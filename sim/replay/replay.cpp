@@ -12,22 +12,48 @@ namespace {
 
 double seconds(Nanoseconds time) { return static_cast<double>(time) * 1e-9; }
 
-/// When the steps' marks were passed, and at the end when the GPU had ended.
-std::vector<double> marks(const Plan& plan) {
-  return simulate(plan, {.spans = false}).timeline.step_ends;
+struct Marks {
+  std::vector<double> host;  ///< end of the first step, then start and end of each other one
+  std::vector<double> gpu;   ///< when the GPU had done all that was launched up to each step's end
+};
+
+Marks simulated(const ReplayPlan& replay, const Plan& plan) {
+  const Timeline timeline = simulate(plan).timeline;
+  Marks marks{.host = timeline.step_ends};
+  for (const Span& span : timeline.ranks.front().spans) {
+    if (span.row == replay.gpu_marks) marks.gpu.push_back(span.end);
+  }
+  return marks;
 }
 
-double mean_step(const ReplayPlan& replay, const std::vector<double>& marks) {
-  return (marks.back() - seconds(replay.lag)) / static_cast<double>(replay.steps.size());
+/// What a step takes of each, behind the first one.
+struct Pace {
+  double host = 0, gpu = 0;
+};
+
+Pace pace_of(const Marks& marks) {
+  if (marks.gpu.size() == 1) return {marks.host.back(), marks.gpu.back()};
+  const auto steps = static_cast<double>(marks.gpu.size() - 1);
+  return {(marks.host.back() - marks.host.front()) / steps,
+          (marks.gpu.back() - marks.gpu.front()) / steps};
 }
 
-std::vector<ReplayedStep> replayed_steps(const ReplayPlan& replay,
-                                         const std::vector<double>& marks) {
+/// What counts to the GPU's time besides what it takes.
+double behind(const Marks& unchanged) {
+  const Pace pace = pace_of(unchanged);
+  return unchanged.gpu.size() == 1 ? pace.host - pace.gpu : std::max(pace.host - pace.gpu, 0.0);
+}
+
+double long_run_step(const Pace& pace, double behind) {
+  return std::max(pace.host, pace.gpu + behind);
+}
+
+std::vector<ReplayedStep> replayed_steps(const ReplayPlan& replay, const Marks& marks) {
   std::vector<ReplayedStep> steps;
   for (std::size_t i = 0; i < replay.steps.size(); ++i) {
-    const double start = i == 0 ? 0 : marks[2 * i - 1];
+    const double start = i == 0 ? 0 : marks.host[2 * i - 1];
     steps.push_back({replay.steps[i].name, seconds(replay.steps[i].window.length()),
-                     marks[2 * i] - start});
+                     marks.host[2 * i] - start});
   }
   return steps;
 }
@@ -45,13 +71,15 @@ double Replay::worst_deviation() const {
 std::optional<Replay> replay(const Recording& recording, const KernelKinds& kinds) {
   const auto plan = replay_plan(recording, kinds);
   if (!plan) return std::nullopt;
-  const std::vector<double> unchanged = marks(plan->plan);
-  const double before = mean_step(*plan, unchanged);
+  const Marks unchanged = simulated(*plan, plan->plan);
+  const double more = behind(unchanged);
+  const double before = long_run_step(pace_of(unchanged), more);
   Replay result{.steps = replayed_steps(*plan, unchanged),
                 .not_explained_s = seconds(plan->not_explained)};
   for (const PlannedChange& change : changes_of(*plan))
     result.changes.push_back({change.name, change.sentence, before,
-                              mean_step(*plan, marks(changed(*plan, change)))});
+                              long_run_step(pace_of(simulated(*plan, changed(*plan, change))),
+                                            more)});
   std::ranges::stable_sort(result.changes, std::ranges::greater{}, &ReplayedChange::gain_s);
   return result;
 }

@@ -17,7 +17,11 @@ struct ReplayedStep {
   double deviation() const { return replayed_s / seconds - 1; }
 };
 
-/// One thing that is otherwise than it was. Steps are means over all recorded ones.
+/// One thing that is otherwise than it was. A step is what one takes in a long run: as long as its
+/// host or its GPU takes for it, whichever is slower, from the end of the first recorded step to
+/// that of the last (of a single one, from its start). Where the host has caught up with work that
+/// the GPU had been given before, it does not do so for ever: the GPU counts as slow as the host
+/// was.
 struct ReplayedChange {
   std::string name;      ///< "network"
   std::string sentence;  ///< "communication takes no time"

@@ -129,7 +129,7 @@ class ReplayWriter {
     }
     result_.steps = std::move(steps);
     result_.not_explained = length(united(std::move(lags_)));
-    end(window);
+    for (const RecordedStep& step : result_.steps) mark_gpu(step.window.end - window.start);
     finish();
     return std::move(result_);
   }
@@ -159,7 +159,7 @@ class ReplayWriter {
           {.row = writer_.add_row(fmt::format("stream {}", stream), RowKind::compute)});
       streams_.back().tasks.reserve(queues_[s].size());
     }
-    end_row_ = writer_.add_row("end", RowKind::host);
+    result_.gpu_marks = writer_.add_row("steps", RowKind::compute);
   }
 
   std::vector<Item> items() const {
@@ -324,21 +324,18 @@ class ReplayWriter {
 
   // --- the end
 
-  /// The GPU may be as late behind the last step as it was.
-  void end(Interval window) {
+  /// The GPU has done what was launched in a step and before it.
+  void mark_gpu(Nanoseconds step_end) {
     std::vector<TaskIndex> last;
-    Nanoseconds done = window.length();
-    for (std::size_t s = 0; s < queues_.size(); ++s) {
-      last.push_back(streams_[s].tasks.back());
-      done = std::max(done, queues_[s].back().end);
+    for (std::uint32_t s = 0; s < queues_.size(); ++s) {
+      if (const auto given = last_given(queues_[s], step_end))
+        last.push_back(streams_[s].tasks[*given]);
     }
-    result_.lag = done - window.length();
-    const Task row{.name = name("end"), .row = end_row_, .kind = TaskKind::timer,
-                   .cause = Cause::forward};
-    Task lag = row;
-    lag.amount = seconds(result_.lag);
-    writer_.add(lag, {writer_.program().step_ends.back()});
-    writer_.mark_step_end(writer_.add(row, last));
+    writer_.add({.name = name("launched before"),
+                 .row = result_.gpu_marks,
+                 .kind = TaskKind::timer,
+                 .cause = Cause::forward},
+                last);
   }
 
   void finish() {
@@ -367,7 +364,6 @@ class ReplayWriter {
   ProgramWriter writer_{0, Seconds{}};
   std::vector<Line> threads_;
   std::vector<StreamRow> streams_;
-  std::uint16_t end_row_ = 0;
   std::map<std::uint32_t, TaskIndex> given_;  // by handover
   std::vector<Interval> lags_;
   std::map<std::string, std::uint32_t> callers_, name_index_;
@@ -379,6 +375,7 @@ class ReplayWriter {
 
 std::optional<ReplayPlan> replay_plan(const Recording& recording, const KernelKinds& kinds) {
   std::vector<RecordedStep> steps = steps_of(recording);
+  while (!steps.empty() && busy_by_launch(recording, steps.back().window) == 0) steps.pop_back();
   if (steps.empty()) return std::nullopt;
   const Interval window = window_of(recording, steps);
   const std::vector<Nanoseconds> marks = marks_of(steps, window);

@@ -13,6 +13,7 @@
 // several streams at once, and what ran beside them is in their times already.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,13 +36,13 @@ struct ReplayPlan {
   std::vector<RecordedStep> steps;
   std::vector<ReplayedWait> waits;
   std::vector<std::string> callers;  ///< "aten::item"
-  Nanoseconds lag = 0;  ///< the GPU ended its last work that much later than the last step did
+  std::uint16_t gpu_marks = 0;  ///< row of the tasks that end when the GPU has done a step's work
   Nanoseconds not_explained = 0;  ///< length of the union of all lags that nothing explains
 };
 
-/// The plan of a recording's steps; its Plan::steps count the marks at which they begin and end
-/// (but for the first, which is time 0), and the end of the GPU's work behind the last. Empty where
-/// the recording has no whole step in which something was launched.
+/// The plan of a recording's steps. Its Plan::steps count the marks at which they begin and end on
+/// the host, but for the first, which is time 0. Empty where the recording has no whole step in
+/// which something was launched.
 std::optional<ReplayPlan> replay_plan(const Recording& recording, const KernelKinds& kinds);
 
 }  // namespace stepsim
