@@ -2,55 +2,49 @@
 #include "sim/replay/host_stops.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <tuple>
 #include <utility>
+
+#include "sim/recording/host_context.hpp"
 
 namespace stepsim {
 namespace {
 
-/// The operators that waits were called from: of those around each call, the outermost of ATen's,
-/// which the program called, or the innermost of others.
-class Callers {
- public:
-  Callers(const Recording& recording, std::uint32_t thread)
-      : recording_(recording), events_(recording.threads[thread].events) {}
-
-  /// REQUIRES: calls come in order.
-  std::uint32_t of(std::uint32_t call) {
-    for (; next_ < call; ++next_) {
-      const HostEvent& event = events_[next_];
-      if (event.work != HostWork::operation) continue;
-      close_until(event.time.start);
-      open_.push_back(next_);
-    }
-    close_until(events_[call].time.start);
-    for (const std::uint32_t event : open_) {
-      if (recording_.name_of(events_[event]).starts_with("aten::")) return events_[event].name;
-    }
-    return open_.empty() ? HostStop::kNoCaller : events_[open_.back()].name;
+/// The outermost operator of ATen around a call, which the program called; else the outermost of
+/// all, else the call itself. Behind it the line of the program, where that was recorded.
+std::string caller_of(const Recording& recording, Enclosing enclosing, const HostEvent& call) {
+  const HostPlace place = place_of(recording, enclosing);
+  std::string caller = place.operation.empty() ? recording.name_of(call) : place.operation;
+  for (const HostEvent* event : enclosing) {
+    if (event->work != HostWork::operation) continue;
+    if (!recording.name_of(*event).starts_with("aten::")) continue;
+    caller = recording.name_of(*event);
+    break;
   }
+  return place.line.empty() ? caller : caller + " in " + place.line;
+}
 
- private:
-  void close_until(Nanoseconds moment) {
-    while (!open_.empty() && events_[open_.back()].time.end <= moment) open_.pop_back();
-  }
-
-  const Recording& recording_;
-  const std::vector<HostEvent>& events_;
-  std::vector<std::uint32_t> open_;  // operators that have begun and not ended
-  std::uint32_t next_ = 0;
-};
+std::vector<std::string> callers_of(const Recording& recording, const RecordedThread& thread,
+                                    const std::vector<GpuWait>& waits) {
+  std::vector<Nanoseconds> moments;
+  for (const GpuWait& wait : waits) moments.push_back(thread.events[wait.call.event].time.start);
+  std::vector<std::string> callers(waits.size());
+  visit_moments(thread, moments, [&](std::size_t i, Enclosing enclosing) {
+    callers[i] = caller_of(recording, enclosing, thread.events[waits[i].call.event]);
+  });
+  return callers;
+}
 
 std::vector<HostStop> stops_of(const Recording& recording, HostLineParts& parts) {
   std::vector<HostStop> stops;
-  Callers callers(recording, parts.thread);
-  for (GpuWait& wait : parts.waits) {
-    HostStop stop{.time = wait.time,
-                  .kind = wait.is_for_room ? StopKind::room : StopKind::gpu,
-                  .works = std::move(wait.works)};
-    if (!wait.is_for_room) stop.caller = callers.of(wait.call.event);
-    stops.push_back(std::move(stop));
+  std::vector<std::string> callers =
+      callers_of(recording, recording.threads[parts.thread], parts.waits);
+  for (std::size_t i = 0; i < parts.waits.size(); ++i) {
+    GpuWait& wait = parts.waits[i];
+    stops.push_back({.time = wait.time,
+                     .kind = wait.is_for_room ? StopKind::room : StopKind::gpu,
+                     .works = std::move(wait.works),
+                     .caller = std::move(callers[i])});
     if (wait.synchronises && wait.left > kLongestReturn)
       stops.push_back({.time = {wait.time.end, wait.time.end + wait.left},
                        .kind = StopKind::not_explained});
@@ -58,13 +52,13 @@ std::vector<HostStop> stops_of(const Recording& recording, HostLineParts& parts)
   for (std::uint32_t h = 0; h < parts.handovers.size(); ++h) {
     const Handover& handover = parts.handovers[h];
     if (handover.from == parts.thread)
-      stops.push_back({{handover.given, handover.given}, StopKind::hands_over, h, {}});
+      stops.push_back({{handover.given, handover.given}, StopKind::hands_over, h, {}, {}});
     if (handover.to == parts.thread)
-      stops.push_back({{handover.waited, handover.given}, StopKind::taken_over, h, {}});
+      stops.push_back({{handover.waited, handover.given}, StopKind::taken_over, h, {}, {}});
   }
   for (std::uint32_t m = 0; m < parts.step_marks.size(); ++m)
     stops.push_back(
-        {{parts.step_marks[m], parts.step_marks[m]}, StopKind::step_mark, m, {}});
+        {{parts.step_marks[m], parts.step_marks[m]}, StopKind::step_mark, m, {}, {}});
   return stops;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "sim/replay/gpu_waits.hpp"
@@ -25,8 +26,7 @@ struct HostStop {
   StopKind kind = StopKind::step_mark;
   std::uint32_t number = 0;       ///< of the step's mark, or of the handover
   std::vector<QueuePlace> works;  ///< gpu, room
-  std::uint32_t caller = kNoCaller;  ///< gpu: the operator that waits, index in Recording::names
-  static constexpr std::uint32_t kNoCaller = 0xffffffff;
+  std::string caller;             ///< gpu: what waits, "aten::item in train.py(42): step"
 };
 
 struct HostLine {

@@ -38,10 +38,12 @@ Pace pace_of(const Marks& marks) {
           (marks.gpu.back() - marks.gpu.front()) / steps};
 }
 
-/// What counts to the GPU's time besides what it takes.
+/// What counts to the GPU's time besides what it takes: of one step, less by what it ended later
+/// than its host; of several, more by what the host has caught up.
 double behind(const Marks& unchanged) {
   const Pace pace = pace_of(unchanged);
-  return unchanged.gpu.size() == 1 ? pace.host - pace.gpu : std::max(pace.host - pace.gpu, 0.0);
+  const double difference = pace.host - pace.gpu;
+  return unchanged.gpu.size() == 1 ? std::min(difference, 0.0) : std::max(difference, 0.0);
 }
 
 double long_run_step(const Pace& pace, double behind) {
@@ -68,18 +70,17 @@ double Replay::worst_deviation() const {
   return worst;
 }
 
-std::optional<Replay> replay(const Recording& recording, const KernelKinds& kinds) {
-  const auto plan = replay_plan(recording, kinds);
-  if (!plan) return std::nullopt;
-  const Marks unchanged = simulated(*plan, plan->plan);
+Replay replay(const ReplayPlan& plan) {
+  const Marks unchanged = simulated(plan, plan.plan);
   const double more = behind(unchanged);
   const double before = long_run_step(pace_of(unchanged), more);
-  Replay result{.steps = replayed_steps(*plan, unchanged),
-                .not_explained_s = seconds(plan->not_explained)};
-  for (const PlannedChange& change : changes_of(*plan))
-    result.changes.push_back({change.name, change.sentence, before,
-                              long_run_step(pace_of(simulated(*plan, changed(*plan, change))),
-                                            more)});
+  Replay result{.steps = replayed_steps(plan, unchanged),
+                .not_explained_s = seconds(plan.not_explained)};
+  for (const PlannedChange& change : changes_of(plan)) {
+    const Marks marks = simulated(plan, changed(plan, change));
+    result.changes.push_back(
+        {change.name, change.sentence, before, long_run_step(pace_of(marks), more)});
+  }
   std::ranges::stable_sort(result.changes, std::ranges::greater{}, &ReplayedChange::gain_s);
   return result;
 }

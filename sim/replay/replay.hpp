@@ -2,7 +2,6 @@
 // each change would gain.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,9 +18,9 @@ struct ReplayedStep {
 
 /// One thing that is otherwise than it was. A step is what one takes in a long run: as long as its
 /// host or its GPU takes for it, whichever is slower, from the end of the first recorded step to
-/// that of the last (of a single one, from its start). Where the host has caught up with work that
-/// the GPU had been given before, it does not do so for ever: the GPU counts as slow as the host
-/// was.
+/// that of the last. Where the host has not waited as long for the GPU's old work at the end as at the
+/// beginning, it cannot go on so: the GPU counts as slow as the host was. Of a single step it is the
+/// host's time, and the GPU may end as late behind it as it did.
 struct ReplayedChange {
   std::string name;      ///< "network"
   std::string sentence;  ///< "communication takes no time"
@@ -38,7 +37,7 @@ struct Replay {
   double worst_deviation() const;
 };
 
-/// Absent where the recording has no whole steps (replay_plan.hpp). Runs simulations.
-std::optional<Replay> replay(const Recording& recording, const KernelKinds& kinds);
+/// Simulates the plan as it is, and with each change. One at a time per process, as simulate().
+Replay replay(const ReplayPlan& plan);
 
 }  // namespace stepsim

@@ -18,6 +18,11 @@
 namespace stepsim {
 namespace {
 
+/// A change is simulated in 0.1 s.
+constexpr std::size_t kMostWorks = 100'000;
+/// A task waits for at most 255 others, such as the last work of each stream.
+constexpr std::size_t kMostStreams = 200;
+
 double seconds(Nanoseconds time) { return static_cast<double>(time) * 1e-9; }
 
 /// A machine that the plan needs and does not use: recorded times are of the real one.
@@ -26,16 +31,21 @@ const Cluster& no_cluster() {
   return cluster;
 }
 
-/// The thread that marks the steps, or none.
-std::optional<std::uint32_t> marking_thread(const Recording& recording, const RecordedStep& step) {
+/// The thread that marks the steps, else the one that launches most.
+std::uint32_t main_thread(const Recording& recording, const RecordedStep& step,
+                          const GpuQueues& queues) {
   for (std::uint32_t t = 0; t < recording.threads.size(); ++t) {
     for (const HostEvent& event : recording.threads[t].events) {
-      if (event.work == HostWork::annotation && event.time == step.window &&
-          recording.name_of(event) == step.name)
-        return t;
+      if (event.work == HostWork::annotation && event.time == step.window) return t;
     }
   }
-  return std::nullopt;
+  std::map<std::uint32_t, std::size_t> launches{{0, 0}};
+  for (const GpuQueue& queue : queues) {
+    for (const QueuedWork& work : queue) {
+      if (work.call) ++launches[work.call->thread];
+    }
+  }
+  return std::ranges::max_element(launches, {}, [](const auto& one) { return one.second; })->first;
 }
 
 /// Where steps begin and end, without the beginning of the first; empty where steps overlap.
@@ -242,12 +252,10 @@ class ReplayWriter {
     wait(thread, {.time = {stop.time.start, stop.time.end}}, {task});
   }
 
-  void note(TaskIndex task, std::uint32_t caller) {
-    const std::string called =
-        caller == HostStop::kNoCaller ? "a call outside operators" : recording_.names[caller];
+  void note(TaskIndex task, const std::string& caller) {
     const auto [entry, is_new] =
-        callers_.emplace(called, static_cast<std::uint32_t>(result_.callers.size()));
-    if (is_new) result_.callers.push_back(called);
+        callers_.emplace(caller, static_cast<std::uint32_t>(result_.callers.size()));
+    if (is_new) result_.callers.push_back(caller);
     result_.waits.push_back({task, entry->second});
   }
 
@@ -371,20 +379,38 @@ class ReplayWriter {
   ReplayPlan result_{.plan = Plan(no_cluster())};
 };
 
+/// Whole steps with launches, as many as have no more works than that; at least one of them.
+std::vector<RecordedStep> steps_to_replay(const Recording& recording) {
+  std::vector<RecordedStep> steps = steps_of(recording);
+  std::vector<Nanoseconds> launches;
+  for (const GpuActivity& activity : recording.activities) {
+    if (activity.launch) launches.push_back(recording.at(*activity.launch).time.start);
+  }
+  std::ranges::sort(launches);
+  const auto launched_before = [&](Nanoseconds moment) {
+    return static_cast<std::size_t>(std::ranges::lower_bound(launches, moment) - launches.begin());
+  };
+  const auto launched = [&](Interval window) {
+    return launched_before(window.end) - launched_before(window.start);
+  };
+  while (!steps.empty() && launched(steps.back().window) == 0) steps.pop_back();
+  while (steps.size() > 1 && launched(window_of(recording, steps)) > kMostWorks) steps.pop_back();
+  return steps;
+}
+
 }  // namespace
 
 std::optional<ReplayPlan> replay_plan(const Recording& recording, const KernelKinds& kinds) {
-  std::vector<RecordedStep> steps = steps_of(recording);
-  while (!steps.empty() && busy_by_launch(recording, steps.back().window) == 0) steps.pop_back();
+  const std::vector<RecordedStep> steps = steps_to_replay(recording);
   if (steps.empty()) return std::nullopt;
   const Interval window = window_of(recording, steps);
   const std::vector<Nanoseconds> marks = marks_of(steps, window);
-  const auto main = marking_thread(recording, steps.front());
   GpuQueues queues = queues_of(recording, window);
-  if (marks.empty() || !main || queues.empty()) return std::nullopt;
-  const std::vector<HostLine> lines = HostReader(recording, window, queues).read(*main, marks);
+  if (marks.empty() || queues.empty() || queues.size() > kMostStreams) return std::nullopt;
+  const std::uint32_t main = main_thread(recording, steps.front(), queues);
+  const std::vector<HostLine> lines = HostReader(recording, window, queues).read(main, marks);
   const auto starts = work_starts(recording, window, queues);
-  return ReplayWriter(recording, kinds, queues, lines, starts).write(std::move(steps), window);
+  return ReplayWriter(recording, kinds, queues, lines, starts).write(steps, window);
 }
 
 }  // namespace stepsim

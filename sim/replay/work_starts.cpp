@@ -75,11 +75,12 @@ class StartReader {
     for (const GpuQueue& queue : queues_) {
       for (std::size_t i = 0; i < queue.size(); ++i) {
         const Nanoseconds free = i == 0 ? 0 : queue[i - 1].end;
-        if (queue[i].launched && free <= *queue[i].launched)
-          idle.push_back(queue[i].start - *queue[i].launched);
+        if (!queue[i].launched || free > *queue[i].launched || is_behind_event(queue[i])) continue;
+        const Nanoseconds latency = queue[i].start - *queue[i].launched;
+        if (latency <= kLongestLatency) idle.push_back(latency);
       }
     }
-    latency_ = std::min(median(std::move(idle)), kLongestLatency);
+    latency_ = median(std::move(idle));
     for (const GpuQueue& queue : queues_) {
       for (std::size_t i = 1; i < queue.size(); ++i) {
         const Nanoseconds gap = queue[i].start - queue[i - 1].end;
