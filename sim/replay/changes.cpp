@@ -30,10 +30,10 @@ std::vector<PlannedChange> fewer_waits(const ReplayPlan& replay) {
   }
   std::vector<PlannedChange> changes;
   for (std::size_t caller = 0; caller < by_caller.size(); ++caller) {
-    changes.push_back({.name = fmt::format("wait in {}", replay.callers[caller]),
-                       .sentence = fmt::format("{} does not wait for the GPU",
-                                               replay.callers[caller]),
-                       .without = std::move(by_caller[caller])});
+    changes.push_back(
+        {.name = fmt::format("wait in {}", replay.callers[caller]),
+         .sentence = fmt::format("{} does not wait for the GPU", replay.callers[caller]),
+         .without = std::move(by_caller[caller])});
   }
   std::ranges::stable_sort(changes, std::ranges::greater{},
                            [](const PlannedChange& change) { return change.without.size(); });
@@ -50,19 +50,29 @@ std::vector<PlannedChange> fewer_waits(const ReplayPlan& replay) {
 std::vector<PlannedChange> changes_of(const ReplayPlan& replay) {
   std::vector<PlannedChange> changes;
   if (has(replay.plan, exposed(Axis::data))) {
-    changes.push_back({"network", "communication takes no time",
-                       [](const ReplayPlan& of) { return with_communication(of.plan, 0); }, {}});
-    changes.push_back({"network x 2", "communication takes half its time",
-                       [](const ReplayPlan& of) { return with_communication(of.plan, 0.5); }, {}});
+    changes.push_back({"network",
+                       "communication takes no time",
+                       [](const ReplayPlan& of) { return with_communication(of.plan, 0); },
+                       {}});
+    changes.push_back({"network x 2",
+                       "communication takes half its time",
+                       [](const ReplayPlan& of) { return with_communication(of.plan, 0.5); },
+                       {}});
   }
   if (has(replay.plan, Cause::batch_wait))
-    changes.push_back({"loader", "the loader keeps up",
-                       [](const ReplayPlan& of) { return with_free_workers(of.plan); }, {}});
+    changes.push_back({"loader",
+                       "the loader keeps up",
+                       [](const ReplayPlan& of) { return with_free_workers(of.plan); },
+                       {}});
   if (has(replay.plan, Cause::h2d))
-    changes.push_back({"input", "the loader keeps up, and copies to the GPU take no time",
-                       [](const ReplayPlan& of) { return with_free_input(of.plan); }, {}});
-  changes.push_back({"launches", "operators, calls and Python of the host take no time",
-                     [](const ReplayPlan& of) { return with_free_launches(of.plan); }, {}});
+    changes.push_back({"input",
+                       "the loader keeps up, and copies to the GPU take no time",
+                       [](const ReplayPlan& of) { return with_free_input(of.plan); },
+                       {}});
+  changes.push_back({"launches",
+                     "operators, calls and Python of the host take no time",
+                     [](const ReplayPlan& of) { return with_free_launches(of.plan); },
+                     {}});
   for (PlannedChange& change : fewer_waits(replay)) changes.push_back(std::move(change));
   return changes;
 }
@@ -85,8 +95,8 @@ Plan without_waits(Plan plan, const std::vector<TaskIndex>& waits) {
   std::vector<TaskIndex> successors;
   for (TaskIndex from = 0; from < program.tasks.size(); ++from) {
     const auto first = static_cast<std::uint32_t>(successors.size());
-    for (std::uint32_t i = program.tasks[from].first_successor;
-         i < program.end_of_successors(from); ++i) {
+    for (std::uint32_t i = program.tasks[from].first_successor; i < program.end_of_successors(from);
+         ++i) {
       const TaskIndex to = program.successors[i];
       if (is_free[to] && program.tasks[to].row != program.tasks[from].row) {
         --program.tasks[to].needs;

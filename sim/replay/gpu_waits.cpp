@@ -17,9 +17,7 @@ constexpr std::int64_t kQueueIsFull = 900;
 /// A launch that finds room takes less (99 % of them in 24 recordings of 2020 to 2025).
 constexpr Nanoseconds kLongLaunch = 50'000;
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != text.npos;
-}
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
 /// Frees of memory wait for all work, too (CUDA's documentation, "implicit synchronization").
 bool waits_for_all(std::string_view call) {
@@ -165,8 +163,8 @@ class WaitFinder {
 
 }  // namespace
 
-std::vector<GpuWait> gpu_waits(const Recording& recording, const GpuQueues& queues,
-                               Interval window, std::uint32_t thread) {
+std::vector<GpuWait> gpu_waits(const Recording& recording, const GpuQueues& queues, Interval window,
+                               std::uint32_t thread) {
   return WaitFinder(recording, queues, window, thread).find();
 }
 

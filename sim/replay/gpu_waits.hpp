@@ -21,7 +21,7 @@ inline constexpr Nanoseconds kLongestReturn = 50'000;
 
 struct GpuWait {
   HostEventPlace call;
-  Interval time;                  ///< from the call's start to the end of the work that it waits for
+  Interval time;  ///< from the call's start to the end of the work that it waits for
   std::vector<QueuePlace> works;  ///< the work that it waits for
   Nanoseconds left = 0;           ///< until the call ended behind that
   bool synchronises = false;      ///< the call does nothing but to wait
@@ -29,7 +29,7 @@ struct GpuWait {
 };
 
 /// The waits of one thread's calls in the window, in order. Times are since its start.
-std::vector<GpuWait> gpu_waits(const Recording& recording, const GpuQueues& queues,
-                               Interval window, std::uint32_t thread);
+std::vector<GpuWait> gpu_waits(const Recording& recording, const GpuQueues& queues, Interval window,
+                               std::uint32_t thread);
 
 }  // namespace stepsim

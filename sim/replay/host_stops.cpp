@@ -46,8 +46,8 @@ std::vector<HostStop> stops_of(const Recording& recording, HostLineParts& parts)
                      .works = std::move(wait.works),
                      .caller = std::move(callers[i])});
     if (wait.synchronises && wait.left > kLongestReturn)
-      stops.push_back({.time = {wait.time.end, wait.time.end + wait.left},
-                       .kind = StopKind::not_explained});
+      stops.push_back(
+          {.time = {wait.time.end, wait.time.end + wait.left}, .kind = StopKind::not_explained});
   }
   for (std::uint32_t h = 0; h < parts.handovers.size(); ++h) {
     const Handover& handover = parts.handovers[h];
@@ -57,8 +57,7 @@ std::vector<HostStop> stops_of(const Recording& recording, HostLineParts& parts)
       stops.push_back({{handover.waited, handover.given}, StopKind::taken_over, h, {}, {}});
   }
   for (std::uint32_t m = 0; m < parts.step_marks.size(); ++m)
-    stops.push_back(
-        {{parts.step_marks[m], parts.step_marks[m]}, StopKind::step_mark, m, {}, {}});
+    stops.push_back({{parts.step_marks[m], parts.step_marks[m]}, StopKind::step_mark, m, {}, {}});
   return stops;
 }
 
@@ -113,8 +112,7 @@ HostLine host_line(const Recording& recording, Interval window, HostLineParts pa
   HostLine line{parts.thread, stops_of(recording, parts)};
   sort(line.stops);
   separate(line.stops);
-  std::erase_if(line.stops,
-                [&](const HostStop& stop) { return stop.time.end > window.length(); });
+  std::erase_if(line.stops, [&](const HostStop& stop) { return stop.time.end > window.length(); });
   for (HostStop& stop : loader_stops(recording, window, line.stops, parts))
     line.stops.push_back(std::move(stop));
   sort(line.stops);

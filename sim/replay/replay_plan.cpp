@@ -138,7 +138,7 @@ class ReplayWriter {
       }
     }
     result_.steps = std::move(steps);
-    result_.not_explained = length(united(std::move(lags_)));
+    result_.not_explained = length_within(united(std::move(lags_)), {0, window.length()});
     for (const RecordedStep& step : result_.steps) mark_gpu(step.window.end - window.start);
     finish();
     return std::move(result_);
@@ -157,9 +157,9 @@ class ReplayWriter {
   void add_rows() {
     std::uint32_t epochs = 0;
     for (const HostLine& line : lines_) {
-      threads_.push_back({.row = writer_.add_row(recording_.threads[line.thread].thread,
-                                                 RowKind::host),
-                          .first_epoch = epochs});
+      threads_.push_back(
+          {.row = writer_.add_row(recording_.threads[line.thread].thread, RowKind::host),
+           .first_epoch = epochs});
       epochs += 2 * static_cast<std::uint32_t>(line.stops.size()) + 1;
     }
     writer_.program().epochs = epochs;
@@ -177,8 +177,7 @@ class ReplayWriter {
     for (std::uint32_t t = 0; t < lines_.size(); ++t) {
       for (std::uint32_t i = 0; i < lines_[t].stops.size(); ++i) {
         const HostStop& stop = lines_[t].stops[i];
-        const bool is_mark =
-            stop.kind == StopKind::step_mark || stop.kind == StopKind::hands_over;
+        const bool is_mark = stop.kind == StopKind::step_mark || stop.kind == StopKind::hands_over;
         items.push_back({stop.time.end, is_mark ? 0 : 1, false, t, i});
       }
     }
@@ -227,15 +226,14 @@ class ReplayWriter {
   /// The thread comes to a wait at the stop's start, and goes on at its end.
   TaskIndex wait(std::uint32_t thread, const HostStop& stop, const std::vector<TaskIndex>& after) {
     Line& line = threads_[thread];
-    const TaskIndex task =
-        writer_.add({.launch_offset = line.reached(stop.time.start),
-                     .name = name("wait"),
-                     .epoch = line.first_epoch + line.epochs,
-                     .row = line.row,
-                     .kind = TaskKind::host_wait,
-                     .cause = Cause::launch_gap,
-                     .wait_cause = Cause::launch_gap},
-                    after);
+    const TaskIndex task = writer_.add({.launch_offset = line.reached(stop.time.start),
+                                        .name = name("wait"),
+                                        .epoch = line.first_epoch + line.epochs,
+                                        .row = line.row,
+                                        .kind = TaskKind::host_wait,
+                                        .cause = Cause::launch_gap,
+                                        .wait_cause = Cause::launch_gap},
+                                       after);
     ++line.epochs;
     line.begun.push_back(stop.time.end);
     line.waits.push_back(task);
@@ -263,7 +261,7 @@ class ReplayWriter {
 
   struct StreamRow {
     std::uint16_t row = 0;
-    std::vector<TaskIndex> tasks;  // by place in the queue
+    std::vector<TaskIndex> tasks;         // by place in the queue
     std::uint32_t thread = 0, epoch = 0;  // of the last launch
   };
 

@@ -36,7 +36,7 @@ struct ReplayPlan {
   std::vector<RecordedStep> steps;
   std::vector<ReplayedWait> waits;
   std::vector<std::string> callers;  ///< "aten::item"
-  std::uint16_t gpu_marks = 0;  ///< row of the tasks that end when the GPU has done a step's work
+  std::uint16_t gpu_marks = 0;    ///< row of the tasks that end when the GPU has done a step's work
   Nanoseconds not_explained = 0;  ///< length of the union of all lags that nothing explains
 };
 

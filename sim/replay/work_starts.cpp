@@ -161,7 +161,8 @@ class StartReader {
   WorkStart explained(WorkStart start, const QueuedWork& work, Nanoseconds gap) const {
     start.begin = work.start - gap;
     const Nanoseconds latest = start.begin - start.not_explained;
-    if (work.launched) start.launched = std::clamp(latest, *work.launched, *work.launched + latency_);
+    if (work.launched)
+      start.launched = std::clamp(latest, *work.launched, *work.launched + latency_);
     return start;
   }
 
