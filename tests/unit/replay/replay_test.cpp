@@ -1,7 +1,8 @@
 // Recordings simulated again: closed forms of steps as they were and as they would be.
+#include "sim/replay/replay.hpp"
+
 #include <doctest/doctest.h>
 
-#include "sim/replay/replay.hpp"
 #include "tests/unit/recording/sample_trace.hpp"
 
 using namespace stepsim;
