@@ -1,4 +1,5 @@
 // stepsim explain of recordings: where their steps go, why their GPUs are idle, who is late.
+#include <optional>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 #include "sim/command/recording/read_job.hpp"
 #include "sim/core/source.hpp"
 #include "sim/recording/simulated/read_simulated.hpp"
+#include "sim/replay/replay.hpp"
 #include "sim/report/recording/recording_report.hpp"
 
 namespace stepsim {
@@ -17,8 +19,11 @@ ExitCode explain_recording(const ExplainOptions& options, std::ostream& out) {
   if (!options.scenario.overrides.empty())
     throw UserError(fmt::format(
         "{}: --set changes a scenario; a recording of a real run is as it was", quoted_path(path)));
-  const RecordedJob job = read_job(path);
-  out << (options.format == "json" ? to_json(job) : to_table(job, options.screen));
+  const ReadJob read = read_job(path);
+  std::optional<Replay> replayed;
+  if (read.pace) replayed = replay(*read.pace);
+  out << (options.format == "json" ? to_json(read.job, replayed)
+                                   : to_table(read.job, options.screen, replayed));
   return ExitCode::ok;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <optional>
 #include <thread>
@@ -41,9 +42,16 @@ Files files_in(const std::string& folder) {
   return files;
 }
 
+/// What came of a recording.
+struct OfRank {
+  Observation seen;
+  std::optional<ReplayPlan> plan;
+  int rank_or_last() const { return seen.rank.value_or(std::numeric_limits<int>::max()); }
+};
+
 /// What came of a file.
 struct Read {
-  std::vector<Observation> seen;
+  std::vector<OfRank> ranks;
   std::vector<Diagnostic> mistakes;
 };
 
@@ -51,7 +59,7 @@ Read read(const std::string& path, const KernelKinds& kinds) {
   Read result;
   try {
     for (const Recording& recording : read_recordings(path))
-      result.seen.push_back(observe(recording, kinds));
+      result.ranks.push_back({observe(recording, kinds), replay_plan(recording, kinds)});
   } catch (const UserError& error) {
     result.mistakes = error.diagnostics();
   } catch (const IoError& error) {
@@ -83,19 +91,20 @@ std::string names_of(const std::vector<std::string>& paths) {
 }
 
 /// Leaves out all recordings of a rank but the last file's.
-std::vector<Observation> one_of_each_rank(std::vector<Observation> seen,
-                                          std::vector<std::string>& sentences) {
+std::vector<OfRank> one_of_each_rank(std::vector<OfRank> ranks,
+                                     std::vector<std::string>& sentences) {
   std::map<int, std::size_t> last;
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    if (seen[i].rank) last[*seen[i].rank] = i;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (ranks[i].seen.rank) last[*ranks[i].seen.rank] = i;
   }
-  std::vector<Observation> kept;
+  std::vector<OfRank> kept;
   std::vector<std::string> left;
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    if (!seen[i].rank || last[*seen[i].rank] == i) {
-      kept.push_back(std::move(seen[i]));
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const std::optional<int> rank = ranks[i].seen.rank;
+    if (!rank || last[*rank] == i) {
+      kept.push_back(std::move(ranks[i]));
     } else {
-      left.push_back(seen[i].file);
+      left.push_back(ranks[i].seen.file);
     }
   }
   if (!left.empty())
@@ -107,41 +116,53 @@ std::vector<Observation> one_of_each_rank(std::vector<Observation> seen,
 }
 
 /// Recordings that do not say their rank are numbered as their files come.
-void number_ranks(std::vector<Observation>& seen, std::vector<std::string>& sentences) {
-  if (seen.size() < 2 || std::ranges::none_of(seen, [](const auto& one) { return !one.rank; }))
+void number_ranks(std::vector<OfRank>& ranks, std::vector<std::string>& sentences) {
+  if (ranks.size() < 2 ||
+      std::ranges::none_of(ranks, [](const OfRank& one) { return !one.seen.rank; }))
     return;
-  for (std::size_t i = 0; i < seen.size(); ++i) seen[i].rank = static_cast<int>(i);
+  for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i].seen.rank = static_cast<int>(i);
   sentences.push_back(
       "The recordings do not say their ranks: they are numbered in order of their files.");
 }
 
+/// The job, and the plan of its pace rank.
+ReadJob joined(std::vector<OfRank> ranks) {
+  std::ranges::stable_sort(ranks, {}, &OfRank::rank_or_last);  // as job_of() does
+  std::vector<Observation> seen;
+  for (OfRank& one : ranks) seen.push_back(std::move(one.seen));
+  RecordedJob job = job_of(std::move(seen));
+  std::optional<ReplayPlan> pace = std::move(ranks[job.pace].plan);
+  return {std::move(job), std::move(pace)};
+}
+
 }  // namespace
 
-RecordedJob read_job(const std::string& path) {
+ReadJob read_job(const std::string& path) {
   std::error_code ignored;
   const bool is_folder = fs::is_directory(path, ignored);
   const Files files = is_folder ? files_in(path) : Files{{path}, {}};
   if (files.recordings.empty())
     throw UserError(fmt::format("{}: no file of this folder is a recording", quoted_path(path)));
   std::vector<Read> results = read_all(files.recordings, load_kernel_kinds(library_for(path)));
-  std::vector<Observation> seen;
+  std::vector<OfRank> ranks;
   std::vector<Diagnostic> mistakes;
   std::vector<std::string> sentences;
   for (Read& result : results) {
-    for (Observation& one : result.seen) seen.push_back(std::move(one));
+    for (OfRank& one : result.ranks) ranks.push_back(std::move(one));
     for (Diagnostic& mistake : result.mistakes) mistakes.push_back(std::move(mistake));
   }
-  if (seen.empty()) throw UserError(std::move(mistakes));
+  if (ranks.empty()) throw UserError(std::move(mistakes));
   for (const Diagnostic& mistake : mistakes)
     sentences.push_back(fmt::format("Left out: {}.", mistake.message));
   if (!files.others.empty())
     sentences.push_back(fmt::format("Left out, no recordings: {}.", names_of(files.others)));
-  seen = one_of_each_rank(std::move(seen), sentences);
-  number_ranks(seen, sentences);
-  RecordedJob job = job_of(std::move(seen));
-  job.path = path;
-  job.not_known.insert(job.not_known.begin(), sentences.begin(), sentences.end());
-  return job;
+  ranks = one_of_each_rank(std::move(ranks), sentences);
+  number_ranks(ranks, sentences);
+  ReadJob result = joined(std::move(ranks));
+  result.job.path = path;
+  std::vector<std::string>& not_known = result.job.not_known;
+  not_known.insert(not_known.begin(), sentences.begin(), sentences.end());
+  return result;
 }
 
 }  // namespace stepsim

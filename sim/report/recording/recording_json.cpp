@@ -4,6 +4,7 @@
 
 #include "sim/report/json_number.hpp"
 #include "sim/report/recording/recording_report.hpp"
+#include "sim/report/recording/replay_report.hpp"
 
 namespace stepsim {
 namespace {
@@ -172,7 +173,7 @@ Json clocks_json(const RecordedJob& job) {
 
 }  // namespace
 
-std::string to_json(const RecordedJob& job) {
+std::string to_json(const RecordedJob& job, const std::optional<Replay>& replay) {
   const Observation& pace = job.pace_rank();
   const RecordingVerdict verdict = verdict_of(job);
   const double steps = static_cast<double>(pace.steps.size());
@@ -189,6 +190,8 @@ std::string to_json(const RecordedJob& job) {
        {"collectives", list_json(job.collectives, collective_json)},
        {"clocks", clocks_json(job)},
        {"stragglers", list_json(job.late_ranks, straggler_json)},
+       {"replay", replay_json(replay)},
+       {"what_if", what_if_json(replay)},
        {"not_known", all_not_known(job)},
        {"verdict", {{"sentence", verdict.sentence}, {"next", verdict.next}}}});
 }

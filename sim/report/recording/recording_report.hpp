@@ -1,9 +1,11 @@
 // Writers of what recordings show, for people and for programs.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "sim/recording/ranks/recorded_job.hpp"
+#include "sim/replay/replay.hpp"
 #include "sim/text/layout.hpp"
 
 namespace stepsim {
@@ -11,16 +13,18 @@ namespace stepsim {
 /// What holds the recorded steps up, in a sentence, and what to try next.
 struct RecordingVerdict {
   std::string sentence, next;
+  std::string change;  ///< begin of the name of what would mend it (ReplayedChange); empty: nothing
 };
 RecordingVerdict verdict_of(const RecordedJob& job);
 
 /// For a terminal: the ranks beside each other, and of the one that works longest where its window
 /// goes, why its GPU is idle, its steps and kernels; collectives, late ranks, what is not known, a
-/// verdict.
-std::string to_table(const RecordedJob& job, const Screen& screen);
+/// verdict. With what changes of that rank would give, where it was replayed.
+std::string to_table(const RecordedJob& job, const Screen& screen,
+                     const std::optional<Replay>& replay = {});
 
 /// One object of schema "stepsim.recording/1": base SI units, and each key says its unit.
-std::string to_json(const RecordedJob& job);
+std::string to_json(const RecordedJob& job, const std::optional<Replay>& replay = {});
 
 /// Why a rank comes last: "its loader", "its kernels".
 const char* words_of(OwnWork reason);

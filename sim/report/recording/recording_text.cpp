@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/report/recording/recording_report.hpp"
+#include "sim/report/recording/replay_report.hpp"
 #include "sim/text/humanise.hpp"
 #include "sim/text/page.hpp"
 
@@ -39,9 +40,10 @@ std::string title_of(IdleKind kind) {
 
 class RecordingPage : Page {
  public:
-  RecordingPage(const RecordedJob& job, Screen screen)
+  RecordingPage(const RecordedJob& job, Screen screen, const std::optional<Replay>& replay)
       : Page(screen, kNarrowest, kWidest),
         job_(job),
+        replay_(replay),
         seen_(job.pace_rank()),
         column_(column_for(Seconds{seconds_of(seen_.window.length())})) {}
 
@@ -57,6 +59,7 @@ class RecordingPage : Page {
       gaps();
       collectives();
       late_ranks();
+      if (replay_) out_ += replay_table(*replay_, screen_);
     }
     const std::vector<std::string> not_known = all_not_known(job_);
     for (std::size_t i = 0; i < not_known.size(); ++i)
@@ -64,6 +67,8 @@ class RecordingPage : Page {
     const RecordingVerdict verdict = verdict_of(job_);
     paragraph("Verdict", verdict.sentence);
     paragraph("Next", verdict.next);
+    const std::string gain = replay_ ? gain_sentence(*replay_, verdict.change) : "";
+    if (!gain.empty()) paragraph("Gain", gain);
     return out_;
   }
 
@@ -313,14 +318,16 @@ class RecordingPage : Page {
   }
 
   const RecordedJob& job_;
+  const std::optional<Replay>& replay_;
   const Observation& seen_;
   Column column_;
 };
 
 }  // namespace
 
-std::string to_table(const RecordedJob& job, const Screen& screen) {
-  return RecordingPage(job, screen).text();
+std::string to_table(const RecordedJob& job, const Screen& screen,
+                     const std::optional<Replay>& replay) {
+  return RecordingPage(job, screen, replay).text();
 }
 
 }  // namespace stepsim

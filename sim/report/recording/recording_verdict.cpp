@@ -21,6 +21,7 @@ struct Part {
   const char* name;   ///< "data-bound"
   const char* waits;  ///< what the GPU does meanwhile
   const char* next;
+  const char* change = "";  ///< what is replayed without it
 };
 
 /// Waiting in collectives and transfers, without what is known to be waiting for a member.
@@ -38,13 +39,14 @@ std::array<Part, 12> parts_of(const Observation& seen) {
   const Nanoseconds compiling = seen.breakdown.of(Cause::recompilation);
   return {{
       {host.loader, "data-bound", "waits for the loader, which hands over batches too late",
-       "more workers of the DataLoader, a deeper prefetch, or less work for each sample"},
+       "more workers of the DataLoader, a deeper prefetch, or less work for each sample", "loader"},
       {host.sync, "sync-bound", "waits for a host that had waited for it",
-       "look for .item(), .cpu(), nonzero() and prints of tensors in the step"},
+       "look for .item(), .cpu(), nonzero() and prints of tensors in the step", "wait"},
       {host.operation + host.runtime + idle.launch_latency - doubts.of_launch_latency,
        "launch-bound", "waits for operators and launches of the host",
        "fewer and larger kernels: torch.compile, fused optimizers, CUDA graphs, larger "
-       "micro-batches"},
+       "micro-batches",
+       "launches"},
       {collecting, "bound by garbage collection", "waits for Python's collector",
        "gc.disable() or gc.freeze() once the model is built, and gc.collect() at the same step on "
        "all ranks"},
@@ -52,14 +54,16 @@ std::array<Part, 12> parts_of(const Observation& seen) {
        "keep shapes fixed, or mark_dynamic() what changes; TORCH_LOGS=recompiles says why"},
       {host.python - std::min(collecting + compiling, host.python), "host-bound",
        "waits for Python, or for what it calls between operators",
-       "record once more with with_stack=True, and look what Python does in the longest gaps"},
+       "record once more with with_stack=True, and look what Python does in the longest gaps",
+       "launches"},
       {exposed_time(seen.breakdown), "communication-bound", "communicates and computes nothing",
        "overlap it with computation, or record all ranks into one folder: the time may be waiting "
-       "for a late one"},
+       "for a late one",
+       "network"},
       {seen.gpu.exposed_communication() - exposed_time(seen.breakdown), "straggler-bound",
        "waits for other ranks", "look which ranks come last, and why"},
       {seen.gpu.copies_alone(), "copy-bound", "copies and computes nothing",
-       "pinned memory, non_blocking=True and prefetching to the GPU"},
+       "pinned memory, non_blocking=True and prefetching to the GPU", "input"},
       {idle.queued - doubts.of_queued, "queue-bound", "waits for events of other streams",
        "look which stream the next kernels wait for"},
       {idle.tiny, "bound by small kernels", "changes from one kernel to the next",
@@ -131,7 +135,7 @@ std::optional<RecordingVerdict> late_verdict(const RecordedJob& job, double wors
           "straggler-bound: the others wait for rank {} for {} of a step ({}); {}",
           late.rank.value_or(0), humanise(Seconds{late.late_s}).text(), percent(late.late_s / step),
           is_older ? "it was late already when the recording began" : words_of(late.reason)),
-      is_older ? "record more steps of all ranks" : next_for(late.reason)};
+      is_older ? "record more steps of all ranks" : next_for(late.reason), ""};
 }
 
 }  // namespace
@@ -140,7 +144,7 @@ RecordingVerdict verdict_of(const RecordedJob& job) {
   const Observation& seen = job.pace_rank();
   if (seen.window.length() == 0 || seen.gpu.busy == 0)
     return {"nothing can be said: no work of a GPU was recorded",
-            "record with ProfilerActivity.CUDA, on a machine with a GPU"};
+            "record with ProfilerActivity.CUDA, on a machine with a GPU", ""};
   const char* device = seen.is_of_core ? "core" : "GPU";
   const auto parts = parts_of(seen);
   const auto worst = std::ranges::max_element(parts, {}, &Part::time);
@@ -149,11 +153,11 @@ RecordingVerdict verdict_of(const RecordedJob& job) {
   if (worst_share < kWorthwhile)
     return {fmt::format("compute-bound: the {} computes {} of the time", device,
                         percent(share_of(seen, seen.gpu.compute))),
-            "the kernels themselves: the kinds that take most are above"};
+            "the kernels themselves: the kinds that take most are above", ""};
   const auto state = state_of(worst->name);
   return {fmt::format("{}: the {} {} for {} of the time{}", worst->name, device, worst->waits,
                       percent(worst_share), state ? most_at(seen, *state) : ""),
-          worst->next};
+          worst->next, worst->change};
 }
 
 }  // namespace stepsim

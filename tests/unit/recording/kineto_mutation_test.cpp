@@ -1,5 +1,6 @@
 // Damaged recordings: whatever happens to a file, it is answered or refused.
 #include <numeric>
+#include <optional>
 #include <random>
 
 #include <doctest/doctest.h>
@@ -75,9 +76,12 @@ TEST_CASE("damaged recordings are answered or refused") {
     CAPTURE(i);
     CAPTURE(text);
     try {
-      const RecordedJob job = job_of({observed(text)});
-      CHECK_FALSE(to_table(job, {}).empty());
-      CHECK(to_json(job).front() == '{');
+      const Recording recording = recording_of(text);
+      const RecordedJob job = job_of({observe(recording, sample_kinds())});
+      std::optional<Replay> replayed;
+      if (const auto plan = replay_plan(recording, sample_kinds())) replayed = replay(*plan);
+      CHECK_FALSE(to_table(job, {}, replayed).empty());
+      CHECK(to_json(job, replayed).front() == '{');
       const Observation& seen = job.ranks.front();
       const Breakdown& breakdown = seen.breakdown;
       CHECK(std::accumulate(breakdown.causes.begin(), breakdown.causes.end(),
