@@ -20,6 +20,12 @@ bool has(const Plan& plan, Cause cause) {
   });
 }
 
+bool launches(const Plan& plan) {
+  return std::ranges::any_of(plan.programs.front().tasks, [](const Task& task) {
+    return task.kind == TaskKind::timer && task.epoch != kNotLaunched;
+  });
+}
+
 /// What the host waits for is alike for all of a caller's waits.
 std::vector<PlannedChange> fewer_waits(const ReplayPlan& replay) {
   std::vector<std::vector<TaskIndex>> by_caller(replay.callers.size());
@@ -69,10 +75,11 @@ std::vector<PlannedChange> changes_of(const ReplayPlan& replay) {
                        "the loader keeps up, and copies to the GPU take no time",
                        [](const ReplayPlan& of) { return with_free_input(of.plan); },
                        {}});
-  changes.push_back({"launches",
-                     "operators, calls and Python of the host take no time",
-                     [](const ReplayPlan& of) { return with_free_launches(of.plan); },
-                     {}});
+  if (launches(replay.plan))
+    changes.push_back({"launches",
+                       "operators, calls and Python of the host take no time",
+                       [](const ReplayPlan& of) { return with_free_launches(of.plan); },
+                       {}});
   for (PlannedChange& change : fewer_waits(replay)) changes.push_back(std::move(change));
   return changes;
 }

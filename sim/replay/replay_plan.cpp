@@ -377,7 +377,7 @@ class ReplayWriter {
   ReplayPlan result_{.plan = Plan(no_cluster())};
 };
 
-/// Whole steps with launches, as many as have no more works than that; at least one of them.
+/// Whole steps, with launches where there is a GPU, as many as have no more works than that; at least one of them.
 std::vector<RecordedStep> steps_to_replay(const Recording& recording) {
   std::vector<RecordedStep> steps = steps_of(recording);
   std::vector<Nanoseconds> launches;
@@ -391,6 +391,7 @@ std::vector<RecordedStep> steps_to_replay(const Recording& recording) {
   const auto launched = [&](Interval window) {
     return launched_before(window.end) - launched_before(window.start);
   };
+  if (recording.activities.empty()) return steps;
   while (!steps.empty() && launched(steps.back().window) == 0) steps.pop_back();
   while (steps.size() > 1 && launched(window_of(recording, steps)) > kMostWorks) steps.pop_back();
   return steps;
@@ -404,7 +405,7 @@ std::optional<ReplayPlan> replay_plan(const Recording& recording, const KernelKi
   const Interval window = window_of(recording, steps);
   const std::vector<Nanoseconds> marks = marks_of(steps, window);
   GpuQueues queues = queues_of(recording, window);
-  if (marks.empty() || queues.empty() || queues.size() > kMostStreams) return std::nullopt;
+  if (marks.empty() || queues.size() > kMostStreams) return std::nullopt;
   const std::uint32_t main = main_thread(recording, steps.front(), queues);
   const std::vector<HostLine> lines = HostReader(recording, window, queues).read(main, marks);
   const auto starts = work_starts(recording, window, queues);

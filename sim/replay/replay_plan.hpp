@@ -41,8 +41,9 @@ struct ReplayPlan {
 };
 
 /// The plan of a recording's steps. Its Plan::steps count the marks at which they begin and end on
-/// the host, but for the first, which is time 0. Empty where the recording has no whole step in
-/// which something was launched; of very many launches the last steps are left out.
+/// the host, but for the first, which is time 0. Empty where the recording has no whole step or,
+/// where there is a GPU, none in which something was launched; of very many launches the last steps
+/// are left out.
 std::optional<ReplayPlan> replay_plan(const Recording& recording, const KernelKinds& kinds);
 
 }  // namespace stepsim

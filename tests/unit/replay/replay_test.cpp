@@ -165,6 +165,34 @@ TEST_CASE("a copy of pageable memory keeps the thread that called it") {
   CHECK(step_with(replay, "wait in aten::to") == doctest::Approx(890 * us));
 }
 
+TEST_CASE("of a run on CPUs the loader can be taken away, and what operators take is their work") {
+  const Replay replay = replayed(
+      SampleTrace()
+          .annotation("ProfilerStep#1", "0", "1000")
+          .annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "10", "300")
+          .operation("aten::mm", "400", "500"));
+  check_unchanged(replay, {1000 * us});
+  REQUIRE(replay.changes.size() == 1);
+  CHECK(step_with(replay, "loader") == doctest::Approx(700 * us));
+}
+
+TEST_CASE("a launch that found its queue full waits for room") {
+  // 1,050 kernels of 10 us, a launch each us; the last launch waits until the 899th has ended.
+  const std::string name = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+  SampleTrace trace;
+  trace.annotation("ProfilerStep#1", "0", "10600");
+  for (int i = 0; i < 1049; ++i)
+    trace.call("cudaLaunchKernel", text(i), "1", i + 1)
+        .kernel(name, text(10 + 10 * i), "10", i + 1);
+  trace.call("cudaLaunchKernel", "1049", "7951", 1050)
+      .kernel(name, "10500", "10", 1050)
+      .call("cudaDeviceSynchronize", "9010", "1510", 0);
+  const Replay replay = replayed(trace);
+  check_unchanged(replay, {10600 * us});
+  // The last kernel ends at 10 + 1050 x 5, which the host waits for; then come 90 us of its own.
+  CHECK(step_with(replay, "network x 2") == doctest::Approx(5350 * us));
+}
+
 TEST_CASE("what has no whole step is not replayed") {
   const auto plan_of = [](const SampleTrace& trace) {
     return replay_plan(recording_of(trace.document()), sample_kinds());
