@@ -5,10 +5,15 @@
 // outside of them is idle time of the device. Collectives of gloo run on threads of their own.
 #pragma once
 
+#include <cstdint>
+
 #include "sim/recording/idle_time.hpp"
 #include "sim/recording/recording.hpp"
 
 namespace stepsim {
+
+/// The stream of the core's own work.
+inline constexpr std::int32_t kStreamOfCore = 0;
 
 /// Whether no GPU was recorded, but a thread with steps and operators.
 bool is_of_core(const Recording& recording);

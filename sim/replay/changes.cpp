@@ -20,12 +20,6 @@ bool has(const Plan& plan, Cause cause) {
   });
 }
 
-bool launches(const Plan& plan) {
-  return std::ranges::any_of(plan.programs.front().tasks, [](const Task& task) {
-    return task.kind == TaskKind::timer && task.epoch != kNotLaunched;
-  });
-}
-
 /// What the host waits for is alike for all of a caller's waits.
 std::vector<PlannedChange> fewer_waits(const ReplayPlan& replay) {
   std::vector<std::vector<TaskIndex>> by_caller(replay.callers.size());
@@ -34,11 +28,12 @@ std::vector<PlannedChange> fewer_waits(const ReplayPlan& replay) {
     by_caller[wait.caller].push_back(wait.task);
     all.push_back(wait.task);
   }
+  const char* for_what = replay.is_of_core ? "for communication" : "for the GPU";
   std::vector<PlannedChange> changes;
   for (std::size_t caller = 0; caller < by_caller.size(); ++caller) {
     changes.push_back(
         {.name = fmt::format("wait in {}", replay.callers[caller]),
-         .sentence = fmt::format("{} does not wait for the GPU", replay.callers[caller]),
+         .sentence = fmt::format("{} does not wait {}", replay.callers[caller], for_what),
          .without = std::move(by_caller[caller])});
   }
   std::ranges::stable_sort(changes, std::ranges::greater{},
@@ -46,7 +41,7 @@ std::vector<PlannedChange> fewer_waits(const ReplayPlan& replay) {
   if (changes.size() > kCallers) changes.resize(kCallers);
   if (by_caller.size() > 1)
     changes.push_back({.name = "all waits",
-                       .sentence = "no call of the host waits for the GPU",
+                       .sentence = fmt::format("the host never waits {}", for_what),
                        .without = std::move(all)});
   return changes;
 }
@@ -75,7 +70,7 @@ std::vector<PlannedChange> changes_of(const ReplayPlan& replay) {
                        "the loader keeps up, and copies to the GPU take no time",
                        [](const ReplayPlan& of) { return with_free_input(of.plan); },
                        {}});
-  if (launches(replay.plan))
+  if (!replay.is_of_core)
     changes.push_back({"launches",
                        "operators, calls and Python of the host take no time",
                        [](const ReplayPlan& of) { return with_free_launches(of.plan); },

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/recording/core_device.hpp"
+
 namespace stepsim {
 namespace {
 
@@ -35,6 +37,7 @@ GpuQueues queues_of(const Recording& recording, Interval window) {
   std::map<std::int32_t, GpuQueue> by_stream;
   for (std::size_t i = 0; i < recording.activities.size(); ++i) {
     const GpuActivity& activity = recording.activities[i];
+    if (recording.is_of_core && activity.stream == kStreamOfCore) continue;
     std::optional<Nanoseconds> call;
     if (activity.launch) call = recording.at(*activity.launch).time.start;
     if (!belongs(activity, call, window)) continue;

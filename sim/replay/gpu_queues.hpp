@@ -33,7 +33,8 @@ using GpuQueue = std::vector<QueuedWork>;
 using GpuQueues = std::vector<GpuQueue>;
 
 /// The activities that were launched in the window, or before it and had not ended, by stream, in
-/// order of the streams' numbers. What has no launch belongs to it if it started before its end.
+/// order of the streams' numbers. What has no launch belongs to it if it started before its end. A
+/// core's own work is left out: it is its thread's.
 GpuQueues queues_of(const Recording& recording, Interval window);
 
 /// The last work of the queue that was launched before that moment.

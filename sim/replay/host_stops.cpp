@@ -11,10 +11,12 @@ namespace stepsim {
 namespace {
 
 /// The outermost operator of ATen around a call, which the program called; else the outermost of
-/// all, else the call itself. Behind it the line of the program, where that was recorded.
+/// all, else the call itself, if it is one of the runtime. Behind it the line of the program, where that was recorded.
 std::string caller_of(const Recording& recording, Enclosing enclosing, const HostEvent& call) {
   const HostPlace place = place_of(recording, enclosing);
-  std::string caller = place.operation.empty() ? recording.name_of(call) : place.operation;
+  std::string caller = place.operation;
+  if (caller.empty())
+    caller = call.work == HostWork::runtime ? recording.name_of(call) : "the training loop";
   for (const HostEvent* event : enclosing) {
     if (event->work != HostWork::operation) continue;
     if (!recording.name_of(*event).starts_with("aten::")) continue;
@@ -24,10 +26,11 @@ std::string caller_of(const Recording& recording, Enclosing enclosing, const Hos
   return place.line.empty() ? caller : caller + " in " + place.line;
 }
 
-std::vector<std::string> callers_of(const Recording& recording, const RecordedThread& thread,
+std::vector<std::string> callers_of(const Recording& recording, Interval window,
+                                    const RecordedThread& thread,
                                     const std::vector<GpuWait>& waits) {
   std::vector<Nanoseconds> moments;
-  for (const GpuWait& wait : waits) moments.push_back(thread.events[wait.call.event].time.start);
+  for (const GpuWait& wait : waits) moments.push_back(wait.time.start + window.start);
   std::vector<std::string> callers(waits.size());
   visit_moments(thread, moments, [&](std::size_t i, Enclosing enclosing) {
     callers[i] = caller_of(recording, enclosing, thread.events[waits[i].call.event]);
@@ -35,10 +38,10 @@ std::vector<std::string> callers_of(const Recording& recording, const RecordedTh
   return callers;
 }
 
-std::vector<HostStop> stops_of(const Recording& recording, HostLineParts& parts) {
+std::vector<HostStop> stops_of(const Recording& recording, Interval window, HostLineParts& parts) {
   std::vector<HostStop> stops;
   std::vector<std::string> callers =
-      callers_of(recording, recording.threads[parts.thread], parts.waits);
+      callers_of(recording, window, recording.threads[parts.thread], parts.waits);
   for (std::size_t i = 0; i < parts.waits.size(); ++i) {
     GpuWait& wait = parts.waits[i];
     stops.push_back({.time = wait.time,
@@ -109,7 +112,7 @@ std::vector<HostStop> loader_stops(const Recording& recording, Interval window,
 }  // namespace
 
 HostLine host_line(const Recording& recording, Interval window, HostLineParts parts) {
-  HostLine line{parts.thread, stops_of(recording, parts)};
+  HostLine line{parts.thread, stops_of(recording, window, parts)};
   sort(line.stops);
   separate(line.stops);
   std::erase_if(line.stops, [&](const HostStop& stop) { return stop.time.end > window.length(); });

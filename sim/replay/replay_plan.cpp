@@ -12,6 +12,7 @@
 
 #include "sim/plan/program/program_writer.hpp"
 #include "sim/recording/gpu_time.hpp"
+#include "sim/replay/core_waits.hpp"
 #include "sim/replay/host_stops.hpp"
 #include "sim/replay/work_starts.hpp"
 
@@ -84,7 +85,9 @@ class HostReader {
 
  private:
   HostLine line(std::uint32_t thread, const std::vector<Nanoseconds>& marks) {
-    std::vector<GpuWait> waits = gpu_waits(recording_, queues_, window_, thread);
+    std::vector<GpuWait> waits = recording_.is_of_core
+                                     ? core_waits(recording_, queues_, window_, thread)
+                                     : gpu_waits(recording_, queues_, window_, thread);
     std::map<std::uint32_t, Nanoseconds> rooms;
     for (const GpuWait& wait : waits) {
       if (wait.is_for_room) rooms.emplace(wait.call.event, wait.time.end);
@@ -138,6 +141,7 @@ class ReplayWriter {
       }
     }
     result_.steps = std::move(steps);
+    result_.is_of_core = recording_.is_of_core;
     result_.not_explained = length_within(united(std::move(lags_)), {0, window.length()});
     for (const RecordedStep& step : result_.steps) mark_gpu(step.window.end - window.start);
     finish();
@@ -298,7 +302,7 @@ class ReplayWriter {
   Task task_of(const QueuedWork& work, const WorkStart& start, std::uint16_t row) {
     const GpuActivity& activity = recording_.activities[work.activity];
     Cause cause = Cause::forward;
-    if (communicates(activity, kinds_)) {
+    if (recording_.is_of_core || communicates(activity, kinds_)) {
       cause = exposed(Axis::data);
     } else if (activity.work == GpuWork::copy &&
                recording_.name_of(activity).find("HtoD") != std::string::npos) {

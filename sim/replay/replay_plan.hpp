@@ -8,6 +8,8 @@
 // call waits for (gpu_waits.hpp), and threads that wait for each other (handovers.hpp). Recorded
 // times do not say all of these; what no edge explains is a timer of its own before the work.
 //
+// A run on CPUs has no streams but those of collectives: what operators take is the thread's time.
+//
 // Communication takes the time that it took, with what of that is waiting for other ranks: one
 // rank's recording does not tell them apart. Kernels are timers and not chains, since they run on
 // several streams at once, and what ran beside them is in their times already.
@@ -37,6 +39,7 @@ struct ReplayPlan {
   std::vector<ReplayedWait> waits;
   std::vector<std::string> callers;  ///< "aten::item"
   std::uint16_t gpu_marks = 0;    ///< row of the tasks that end when the GPU has done a step's work
+  bool is_of_core = false;        ///< the host's time is the work itself
   Nanoseconds not_explained = 0;  ///< length of the union of all lags that nothing explains
 };
 

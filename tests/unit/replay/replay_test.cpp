@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/recording/core_device.hpp"
 #include "tests/unit/recording/sample_trace.hpp"
 
 using namespace stepsim;
@@ -165,15 +166,25 @@ TEST_CASE("a copy of pageable memory keeps the thread that called it") {
   CHECK(step_with(replay, "wait in aten::to") == doctest::Approx(890 * us));
 }
 
-TEST_CASE("of a run on CPUs the loader can be taken away, and what operators take is their work") {
-  const Replay replay = replayed(
+TEST_CASE("of a run on CPUs operators are the work, and the thread waits for collectives") {
+  // Loader 300; work until 600, from where an all-reduce runs until 800; work from 810 on.
+  const Recording recording = with_core_as_device(recording_of(
       SampleTrace()
           .annotation("ProfilerStep#1", "0", "1000")
-          .annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "10", "300")
-          .operation("aten::mm", "400", "500"));
-  check_unchanged(replay, {1000 * us});
-  REQUIRE(replay.changes.size() == 1);
-  CHECK(step_with(replay, "loader") == doctest::Approx(700 * us));
+          .annotation("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "0", "300")
+          .operation("aten::mm", "310", "250")
+          .operation("c10d::allreduce_", "570", "20")
+          .host("user_annotation", "gloo:all_reduce", "600", "200", 0, 3)
+          .operation("aten::add_", "810", "190")
+          .document()));
+  REQUIRE(recording.is_of_core);
+  const auto plan = replay_plan(recording, sample_kinds());
+  REQUIRE(plan);
+  const Replay result = replay(*plan);
+  check_unchanged(result, {1000 * us});
+  CHECK(step_with(result, "loader") == doctest::Approx(700 * us));
+  CHECK(step_with(result, "network x 2") == doctest::Approx(900 * us));
+  for (const ReplayedChange& change : result.changes) CHECK(change.name != "launches");
 }
 
 TEST_CASE("a launch that found its queue full waits for room") {
