@@ -8,6 +8,7 @@ namespace stepsim {
 namespace {
 
 Cause cause_of_kernel(StepPhase phase, KernelKind kind) {
+  if (kind == KernelKind::optimizer) return Cause::optimizer;  // also where nothing marks the step
   switch (phase) {
     case StepPhase::recompute:
       return Cause::recompute;
@@ -16,7 +17,6 @@ Cause cause_of_kernel(StepPhase phase, KernelKind kind) {
     case StepPhase::optimizer:
       return Cause::optimizer;
     case StepPhase::not_known:
-      return kind == KernelKind::optimizer ? Cause::optimizer : Cause::forward;
     case StepPhase::forward:
       return Cause::forward;
   }
