@@ -2,7 +2,6 @@
 #include "sim/replay/handovers.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace stepsim {
@@ -36,10 +35,9 @@ std::vector<Interval> silences_of(const Recording& recording, std::uint32_t thre
   }
   std::ranges::stable_sort(boundaries, {}, &Boundary::at);
   std::vector<Interval> silences;
-  for (std::size_t i = 0; i < boundaries.size(); ++i) {
-    const Interval silence{boundaries[i].at, i + 1 < boundaries.size()
-                                                 ? boundaries[i + 1].at
-                                                 : std::numeric_limits<Nanoseconds>::max()};
+  boundaries.push_back({std::max(boundaries.back().at, window.end) + kSilence, false});
+  for (std::size_t i = 0; i + 1 < boundaries.size(); ++i) {
+    const Interval silence{boundaries[i].at, boundaries[i + 1].at};
     if (!boundaries[i].begins_call && silence.length() >= kSilence) silences.push_back(silence);
   }
   return silences;

@@ -113,9 +113,9 @@ std::vector<HostStop> loader_stops(const Recording& recording, Interval window,
 
 HostLine host_line(const Recording& recording, Interval window, HostLineParts parts) {
   HostLine line{parts.thread, stops_of(recording, window, parts)};
+  std::erase_if(line.stops, [&](const HostStop& stop) { return stop.time.end > window.length(); });
   sort(line.stops);
   separate(line.stops);
-  std::erase_if(line.stops, [&](const HostStop& stop) { return stop.time.end > window.length(); });
   for (HostStop& stop : loader_stops(recording, window, line.stops, parts))
     line.stops.push_back(std::move(stop));
   sort(line.stops);
