@@ -14,7 +14,8 @@ namespace {
 /// A stream of CUDA holds 1,024 launches. In PyTorch's traces of a V100 (2024) each of 577 launches
 /// that take over 150 us begins with 1,022 others unfinished; some of them may not be recorded.
 constexpr std::int64_t kQueueIsFull = 900;
-/// A launch that finds room takes less (99 % of them in 24 recordings of 2020 to 2025).
+/// A launch that finds room takes less: 99 % of all launches do in 36 of 39 recordings of 2020 to
+/// 2025.
 constexpr Nanoseconds kLongLaunch = 50'000;
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }

@@ -15,8 +15,9 @@
 
 namespace stepsim {
 
-/// What a synchronising call takes behind the work that it waited for is below this in 99 % of the
-/// calls of 24 recordings; what takes longer has waited for something else.
+/// A synchronising call returns behind the work that it waited for within 24 us in 26 of 28
+/// recordings of 2020 to 2025, but for one call of 540 us in another (and within 180 us under the
+/// autograd profiler of 2020); what takes longer has waited for something else.
 inline constexpr Nanoseconds kLongestReturn = 50'000;
 
 struct GpuWait {
