@@ -2,10 +2,10 @@
 //
 // Calls do not say what they waited for; their times do. A synchronising call ends when the work
 // that it waited for has ended: of what had been launched before the call, the last work of one
-// stream (of all, where the call synchronises the device); or, where that still runs, which is so for
-// events and for clocks that differ, what ended right before the call did. A copy from or to pageable memory, or by
-// a call that is not asynchronous, keeps the thread until it has ended. A launch waits while its
-// stream's queue is full.
+// stream (of all, where the call synchronises the device); or, where that still runs, which is so
+// for events and for clocks that differ, what ended right before the call did. A copy from or to
+// pageable memory, or by a call that is not asynchronous, keeps the thread until it has ended. A
+// launch waits while its stream's queue is full.
 #pragma once
 
 #include <cstdint>

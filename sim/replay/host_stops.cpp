@@ -11,7 +11,8 @@ namespace stepsim {
 namespace {
 
 /// The outermost operator of ATen around a call, which the program called; else the outermost of
-/// all, else the call itself, if it is one of the runtime. Behind it the line of the program, where that was recorded.
+/// all, else the call itself, if it is one of the runtime. Behind it the line of the program, where
+/// that was recorded.
 std::string caller_of(const Recording& recording, Enclosing enclosing, const HostEvent& call) {
   const HostPlace place = place_of(recording, enclosing);
   std::string caller = place.operation;

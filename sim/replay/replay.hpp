@@ -18,9 +18,9 @@ struct ReplayedStep {
 
 /// One thing that is otherwise than it was. A step is what one takes in a long run: as long as its
 /// host or its GPU takes for it, whichever is slower, from the end of the first recorded step to
-/// that of the last. Where the host has not waited as long for the GPU's old work at the end as at the
-/// beginning, it cannot go on so: the GPU counts as slow as the host was. Of a single step it is the
-/// host's time, and the GPU may end as late behind it as it did.
+/// that of the last. Where the GPU is less far behind its host at the end than at the beginning, it
+/// cannot go on so: it counts as slow as the host was. Of a single step it is the host's time, and
+/// the GPU may end as late behind it as it did.
 struct ReplayedChange {
   std::string name;      ///< "network"
   std::string sentence;  ///< "communication takes no time"

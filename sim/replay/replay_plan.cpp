@@ -381,7 +381,8 @@ class ReplayWriter {
   ReplayPlan result_{.plan = Plan(no_cluster())};
 };
 
-/// Whole steps, with launches where there is a GPU, as many as have no more works than that; at least one of them.
+/// Whole steps, with launches where there is a GPU: as many as have kMostWorks together, and at
+/// least one.
 std::vector<RecordedStep> steps_to_replay(const Recording& recording) {
   std::vector<RecordedStep> steps = steps_of(recording);
   std::vector<Nanoseconds> launches;

@@ -166,7 +166,7 @@ class StartReader {
     return start;
   }
 
-  /// It began when its launch had reached the GPU; in a busy stream a usual gap would lie before it.
+  /// It began when its launch had reached the GPU; in a busy stream a usual gap would lie before.
   WorkStart launched_late(WorkStart start, const QueuedWork& work, Nanoseconds possible) const {
     start.begin = work.start - std::min(gap_, work.start - possible);
     start.launched = start.begin;
