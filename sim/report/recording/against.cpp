@@ -86,7 +86,9 @@ std::string remark_on(Cause cause, const Scenario& scenario, const StepAccount& 
       return scenario.data ? "keys below data: workers, decode, storage"
                            : "the scenario states no input pipeline: add the key data";
     case Cause::cpu_work:
-      return scenario.host.sync ? "" : "--set host.sync.per=micro_batch, or host.cpu_work";
+      if (!scenario.host.cpu_work.empty()) return "host.cpu_work: its time";
+      return scenario.host.sync ? "host.sync: how often it reads"
+                                : "--set host.sync.per=micro_batch, or host.cpu_work";
     case Cause::sync_wait:
       return "another rank comes late: stepsim explain of the folder says which";
     default:
