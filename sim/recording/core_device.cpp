@@ -174,6 +174,10 @@ Recording with_core_as_device(Recording recording) {
   return recording;
 }
 
+IntervalSet reads_of_core(const Recording& recording) {
+  return claims_of(recording, core_of(recording)).sync;
+}
+
 IdleTime idle_time_of_core(const Recording& recording, const IntervalSet& busy, Interval window) {
   const std::uint32_t core = core_of(recording);
   const Claims claims = claims_of(recording, core);

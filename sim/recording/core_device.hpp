@@ -25,6 +25,9 @@ bool is_of_core(const Recording& recording);
 /// longer than any read that has nothing to wait for. REQUIRES: is_of_core.
 Recording with_core_as_device(Recording recording);
 
+/// When the core reads values (aten::item) for 100 us or more: it waits for them.
+IntervalSet reads_of_core(const Recording& recording);
+
 /// The idle time of the core, by what its thread did meanwhile: all of it is a late host's.
 IdleTime idle_time_of_core(const Recording& recording, const IntervalSet& busy, Interval window);
 

@@ -20,6 +20,14 @@ bool has(const Plan& plan, Cause cause) {
   });
 }
 
+/// Timers of that cause take no time.
+Plan without(Plan plan, Cause cause) {
+  for (Task& task : plan.programs.front().tasks) {
+    if (task.kind == TaskKind::timer && task.cause == cause) task.amount = 0;
+  }
+  return plan;
+}
+
 /// What the host waits for is alike for all of a caller's waits.
 std::vector<PlannedChange> fewer_waits(const ReplayPlan& replay) {
   std::vector<std::vector<TaskIndex>> by_caller(replay.callers.size());
@@ -64,6 +72,22 @@ std::vector<PlannedChange> changes_of(const ReplayPlan& replay) {
     changes.push_back({"loader",
                        "the loader keeps up",
                        [](const ReplayPlan& of) { return with_free_workers(of.plan); },
+                       {}});
+  if (has(replay.plan, Cause::garbage_collection))
+    changes.push_back(
+        {"garbage_collection",
+         "Python's collector does not run",
+         [](const ReplayPlan& of) { return without(of.plan, Cause::garbage_collection); },
+         {}});
+  if (has(replay.plan, Cause::recompilation))
+    changes.push_back({"recompilation",
+                       "nothing is compiled again",
+                       [](const ReplayPlan& of) { return without(of.plan, Cause::recompilation); },
+                       {}});
+  if (has(replay.plan, Cause::cpu_work))
+    changes.push_back({"reads",
+                       "no value is waited for",
+                       [](const ReplayPlan& of) { return without(of.plan, Cause::cpu_work); },
                        {}});
   if (has(replay.plan, Cause::h2d))
     changes.push_back({"input",

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/recording/breakdown.hpp"
+#include "sim/recording/core_device.hpp"
 #include "sim/recording/host_context.hpp"
 
 namespace stepsim {
@@ -56,12 +58,16 @@ std::vector<HostStop> stops_of(const Recording& recording, Interval window, Host
   for (std::uint32_t h = 0; h < parts.handovers.size(); ++h) {
     const Handover& handover = parts.handovers[h];
     if (handover.from == parts.thread)
-      stops.push_back({{handover.given, handover.given}, StopKind::hands_over, h, {}, {}});
+      stops.push_back(
+          {.time = {handover.given, handover.given}, .kind = StopKind::hands_over, .number = h});
     if (handover.to == parts.thread)
-      stops.push_back({{handover.waited, handover.given}, StopKind::taken_over, h, {}, {}});
+      stops.push_back(
+          {.time = {handover.waited, handover.given}, .kind = StopKind::taken_over, .number = h});
   }
   for (std::uint32_t m = 0; m < parts.step_marks.size(); ++m)
-    stops.push_back({{parts.step_marks[m], parts.step_marks[m]}, StopKind::step_mark, m, {}, {}});
+    stops.push_back({.time = {parts.step_marks[m], parts.step_marks[m]},
+                     .kind = StopKind::step_mark,
+                     .number = m});
   return stops;
 }
 
@@ -80,16 +86,22 @@ void separate(std::vector<HostStop>& stops) {
   }
 }
 
-/// The time of the loader that no other stop takes, cut where something is launched or marked.
-std::vector<HostStop> loader_stops(const Recording& recording, Interval window,
-                                   const std::vector<HostStop>& others,
-                                   const HostLineParts& parts) {
-  std::vector<Interval> loader, taken;
-  for (const HostEvent& event : recording.threads[parts.thread].events) {
+IntervalSet loader_of(const Recording& recording, std::uint32_t thread) {
+  std::vector<Interval> loader;
+  for (const HostEvent& event : recording.threads[thread].events) {
     if (event.work == HostWork::annotation &&
         recording.name_of(event).starts_with("enumerate(DataLoader)"))
-      loader.push_back({event.time.start - window.start, event.time.end - window.start});
+      loader.push_back(event.time);
   }
+  return united(std::move(loader));
+}
+
+/// Pauses that no other stop takes, cut where something is launched or marked.
+std::vector<HostStop> pauses(const IntervalSet& set, Cause cause, Interval window,
+                             const std::vector<HostStop>& others, const HostLineParts& parts) {
+  std::vector<Interval> shifted, taken;
+  for (const Interval& time : clipped(set, window))
+    shifted.push_back({time.start - window.start, time.end - window.start});
   std::vector<Nanoseconds> cuts = parts.launches;
   for (const HostStop& other : others) {
     if (other.time.length() > 0) taken.push_back(other.time);
@@ -97,15 +109,14 @@ std::vector<HostStop> loader_stops(const Recording& recording, Interval window,
   }
   std::ranges::sort(cuts);
   std::vector<HostStop> stops;
-  const IntervalSet whole = clipped(united(std::move(loader)), {0, window.length()});
-  for (Interval rest : difference(whole, united(std::move(taken)))) {
+  for (Interval rest : difference(shifted, united(std::move(taken)))) {
     for (auto cut = std::ranges::upper_bound(cuts, rest.start);
          cut != cuts.end() && *cut < rest.end; ++cut) {
       if (*cut == rest.start) continue;
-      stops.push_back({.time = {rest.start, *cut}, .kind = StopKind::loader});
+      stops.push_back({.time = {rest.start, *cut}, .kind = StopKind::pause, .cause = cause});
       rest.start = *cut;
     }
-    stops.push_back({.time = rest, .kind = StopKind::loader});
+    stops.push_back({.time = rest, .kind = StopKind::pause, .cause = cause});
   }
   return stops;
 }
@@ -117,9 +128,17 @@ HostLine host_line(const Recording& recording, Interval window, HostLineParts pa
   std::erase_if(line.stops, [&](const HostStop& stop) { return stop.time.end > window.length(); });
   sort(line.stops);
   separate(line.stops);
-  for (HostStop& stop : loader_stops(recording, window, line.stops, parts))
-    line.stops.push_back(std::move(stop));
-  sort(line.stops);
+  const auto add = [&](const IntervalSet& set, Cause cause) {
+    for (HostStop& stop : pauses(set, cause, window, line.stops, parts))
+      line.stops.push_back(std::move(stop));
+    sort(line.stops);
+  };
+  add(loader_of(recording, parts.thread), Cause::batch_wait);
+  if (!recording.is_of_core && parts.step_marks.empty()) return line;
+  const HostPauses of_host = pauses_of(recording);
+  add(of_host.garbage_collection, Cause::garbage_collection);
+  add(of_host.recompilation, Cause::recompilation);
+  if (recording.is_of_core) add(reads_of_core(recording), Cause::cpu_work);
   return line;
 }
 

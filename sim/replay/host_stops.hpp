@@ -8,6 +8,7 @@
 
 #include "sim/replay/gpu_waits.hpp"
 #include "sim/replay/handovers.hpp"
+#include "sim/timeline/timeline.hpp"
 
 namespace stepsim {
 
@@ -17,7 +18,7 @@ enum class StopKind : std::uint8_t {
   gpu,            ///< waits for works
   room,           ///< waits for a work, for room in its queue
   taken_over,     ///< waits for another thread
-  loader,         ///< takes the time that it took: PyTorch's DataLoader
+  pause,          ///< takes the time that it took, for `cause`
   not_explained,  ///< takes the time that it took: a synchronising call, for what nobody knows
 };
 
@@ -27,6 +28,9 @@ struct HostStop {
   std::uint32_t number = 0;       ///< of the step's mark, or of the handover
   std::vector<QueuePlace> works;  ///< gpu, room
   std::string caller;             ///< gpu: what waits, "aten::item in train.py(42): step"
+  /// pause: the loader (batch_wait), garbage_collection, recompilation, or a read of a value on a
+  /// core (cpu_work)
+  Cause cause = Cause::batch_wait;
 };
 
 struct HostLine {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sim/engine/simulate.hpp"
 #include "sim/replay/changes.hpp"
@@ -72,7 +73,9 @@ double Replay::worst_deviation() const {
 
 Replay replay(const ReplayPlan& plan) {
   const Marks unchanged = simulated(plan, plan.plan);
-  const double more = behind(unchanged);
+  // A core is its own host: nothing is behind anything.
+  const double more =
+      plan.is_of_core ? -std::numeric_limits<double>::infinity() : behind(unchanged);
   const double before = long_run_step(pace_of(unchanged), more);
   Replay result{.steps = replayed_steps(plan, unchanged),
                 .not_explained_s = seconds(plan.not_explained)};

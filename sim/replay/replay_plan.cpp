@@ -214,8 +214,8 @@ class ReplayWriter {
       case StopKind::room:
         wait(thread, stop, tasks_of(stop.works));
         return;
-      case StopKind::loader:
-        return take_time(thread, stop, Cause::batch_wait, "loader");
+      case StopKind::pause:
+        return take_time(thread, stop, stop.cause, name_of(stop.cause));
       case StopKind::not_explained:
         lags_.push_back(stop.time);
         return take_time(thread, stop, Cause::sync_wait, "not explained");

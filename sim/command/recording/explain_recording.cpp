@@ -1,4 +1,5 @@
 // stepsim explain of recordings: where their steps go, why their GPUs are idle, who is late.
+#include <algorithm>
 #include <optional>
 #include <ostream>
 
@@ -12,6 +13,22 @@
 #include "sim/report/recording/recording_report.hpp"
 
 namespace stepsim {
+namespace {
+
+/// One rank's plan has no others that wait; what they waited is what they would gain.
+void add_late_rank(Replay& replay, const RecordedJob& job) {
+  if (job.late_ranks.empty() || replay.changes.empty()) return;
+  const LateRank& late = job.late_ranks.front();
+  if (late.before_s > late.late_s / 2) return;
+  const double before = replay.changes.front().before_s;
+  replay.changes.push_back(
+      {"straggler",
+       fmt::format("rank {} comes with the others (as they waited for it)", late.rank.value_or(0)),
+       before, before - late.late_s});
+  std::ranges::stable_sort(replay.changes, std::ranges::greater{}, &ReplayedChange::gain_s);
+}
+
+}  // namespace
 
 ExitCode explain_recording(const ExplainOptions& options, std::ostream& out) {
   const std::string& path = options.scenario.path;
@@ -22,6 +39,7 @@ ExitCode explain_recording(const ExplainOptions& options, std::ostream& out) {
   const ReadJob read = read_job(path);
   std::optional<Replay> replayed;
   if (read.pace) replayed = replay(*read.pace);
+  if (replayed) add_late_rank(*replayed, read.job);
   out << (options.format == "json" ? to_json(read.job, replayed)
                                    : to_table(read.job, options.screen, replayed));
   return ExitCode::ok;
