@@ -23,12 +23,9 @@ Cause cause_of_kernel(StepPhase phase, KernelKind kind) {
   return Cause::forward;
 }
 
-/// "Memcpy HtoD (Pinned -> Device)", "HIP HtoD", "[CUDA memcpy Host-to-Device]".
 Cause cause_of_copy(std::string_view name, Cause otherwise) {
-  const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
-  if (has("HtoD") || has("Host-to-Device") || has("HostToDevice")) return Cause::h2d;
-  if (has("DtoH") || has("Device-to-Host") || has("DeviceToHost")) return Cause::cpu_work;
-  return otherwise;
+  if (copies_to_gpu(name)) return Cause::h2d;
+  return copies_from_gpu(name) ? Cause::cpu_work : otherwise;
 }
 
 /// Hands moments out, each once, to activities in order of their start.
@@ -88,7 +85,7 @@ class BreakdownMaker {
       if (piece.is_doubtful) {
         result_.not_known += piece.time.length();
       } else if (piece.kind == IdleKind::late_python || piece.kind == IdleKind::late_operation) {
-        late_host(piece.time, pauses);
+        late_host(piece, pauses);
       } else {
         result_.of(cause_of_idle(piece.kind)) += piece.time.length();
       }
@@ -105,17 +102,19 @@ class BreakdownMaker {
   static Cause cause_of_idle(IdleKind kind) {
     if (kind == IdleKind::late_loader) return Cause::batch_wait;
     if (kind == IdleKind::late_sync) return Cause::cpu_work;
-    if (kind == IdleKind::queued) return Cause::sync_wait;
     return Cause::launch_gap;
   }
 
-  void late_host(Interval time, const HostPauses& pauses) {
+  void late_host(const IdlePiece& piece, const HostPauses& pauses) {
+    const Interval time = piece.time;
     const Nanoseconds collecting = length_within(pauses.garbage_collection, time);
     const Nanoseconds compiling =
         length_within(difference(pauses.recompilation, pauses.garbage_collection), time);
     result_.of(Cause::garbage_collection) += collecting;
     result_.of(Cause::recompilation) += compiling;
     result_.of(Cause::launch_gap) += time.length() - collecting - compiling;
+    if (piece.kind == IdleKind::late_operation)
+      result_.pauses_in_operations += collecting + compiling;
   }
 
   const Recording& recording_;

@@ -15,7 +15,8 @@ namespace stepsim {
 /// The times of a window; all sum to its length.
 struct Breakdown {
   std::array<Nanoseconds, kCauses> causes{};
-  Nanoseconds not_known = 0;  ///< the GPU may have been idle, or may have worked
+  Nanoseconds pauses_in_operations = 0;  ///< of collections and recompilations, within operators
+  Nanoseconds not_known = 0;             ///< the GPU may have been idle, or may have worked
 
   Nanoseconds& of(Cause cause) { return causes[static_cast<std::size_t>(cause)]; }
   Nanoseconds of(Cause cause) const { return causes[static_cast<std::size_t>(cause)]; }
@@ -30,8 +31,8 @@ HostPauses pauses_of(const Recording& recording);
 /// A moment in which kernels compute counts under the phase of the first of them that began. Then
 /// come communication that nothing hides, under the axis of its group; copies to the GPU (h2d) and
 /// from it (cpu_work: the CPU needs the result), other copies under their phase; and idle time:
-/// the loader is batch_wait, a synchronising call cpu_work, an event of another stream sync_wait,
-/// what the host does between launches launch_gap.
+/// the loader is batch_wait, a synchronising call cpu_work, all other waiting for launches, and for
+/// what was launched, launch_gap.
 Breakdown breakdown_of(const Recording& recording, const KindByName& kinds, const GpuRows& rows,
                        const IdleTime& idle, const RankCommunication& communication,
                        Interval window);

@@ -40,7 +40,16 @@ std::string letters_of(std::string_view name) {
 }
 
 /// Words of descriptions of groups: those of Megatron, DeepSpeed, torchtitan and PyTorch's meshes.
-constexpr std::array<std::pair<std::string_view, Axis>, 15> kGroupWords{{
+/// The first that a description has counts: groups of data ranks are named after what they leave out,
+/// too (DATA_PARALLEL_GROUP_WITH_CP, mesh_dp_shard_cp, EXPERT_DATA_PARALLEL_GROUP).
+constexpr std::array<std::pair<std::string_view, Axis>, 19> kGroupWords{{
+    {"data", Axis::data},
+    {"dp", Axis::data},
+    {"ddp", Axis::data},
+    {"fsdp", Axis::data},
+    {"hsdp", Axis::data},
+    {"replicate", Axis::data},
+    {"shard", Axis::data},
     {"tensor", Axis::tensor},
     {"tp", Axis::tensor},
     {"context", Axis::context},
@@ -52,10 +61,7 @@ constexpr std::array<std::pair<std::string_view, Axis>, 15> kGroupWords{{
     {"pipeline", Axis::pipeline},
     {"pp", Axis::pipeline},
     {"embedding", Axis::pipeline},  // Megatron: first and last stage share one
-    {"fsdp", Axis::data},
-    {"data", Axis::data},
-    {"dp", Axis::data},
-    {"shard", Axis::data},
+    {"model", Axis::tensor},        // Megatron: tensor and pipeline ranks together
 }};
 
 /// Words between anything that is no letter: "TENSOR_MODEL_PARALLEL_GROUP", "mesh_tp".
@@ -112,7 +118,8 @@ Axis axis_of(const RecordedCollective& collective, const std::string& operation)
   for (const auto& [word, axis] : kGroupWords) {
     if (std::ranges::find(words, word) != words.end()) return axis;
   }
-  if (operation == "send" || operation == "receive") return Axis::pipeline;
+  if (operation == "send" || operation == "receive" || operation == "send_receive")
+    return Axis::pipeline;
   if (operation == "dispatch" || operation == "combine" || operation == "all_to_all")
     return Axis::expert;
   return Axis::data;
@@ -127,7 +134,8 @@ double bus_factor(const std::string& operation, int ranks) {
   if (ranks < 2) return 0;
   const double share = (ranks - 1.0) / ranks;
   if (operation == "all_reduce") return 2 * share;
-  if (operation == "all_gather" || operation == "reduce_scatter" || operation == "all_to_all")
+  if (operation == "all_gather" || operation == "reduce_scatter" || operation == "all_to_all" ||
+      operation == "gather" || operation == "scatter")
     return share;
   return 1;
 }

@@ -155,7 +155,13 @@ std::vector<GpuActivity> collectives_in(const Recording& recording, std::uint32_
 }  // namespace
 
 bool is_of_core(const Recording& recording) {
-  if (!recording.activities.empty() || steps_of(recording).empty()) return false;
+  if (!recording.activities.empty() || !recording.device.empty() || steps_of(recording).empty())
+    return false;
+  for (const RecordedThread& thread : recording.threads) {
+    for (const HostEvent& event : thread.events) {
+      if (event.work == HostWork::runtime) return false;  // a GPU's, whose kernels are missing
+    }
+  }
   const auto& events = recording.threads[core_of(recording)].events;
   return std::ranges::any_of(
       events, [](const HostEvent& event) { return event.work == HostWork::operation; });

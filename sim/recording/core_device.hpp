@@ -15,7 +15,7 @@ namespace stepsim {
 /// The stream of the core's own work.
 inline constexpr std::int32_t kStreamOfCore = 0;
 
-/// Whether no GPU was recorded, but a thread with steps and operators.
+/// Whether there is no sign of a GPU, but a thread with steps and operators.
 bool is_of_core(const Recording& recording);
 
 /// Activities of the core: one for each piece of an operator's own time (without the operators that

@@ -1,7 +1,18 @@
 // What a GPU does in a window, as lengths of unions over its streams.
 #include "sim/recording/gpu_time.hpp"
 
+#include <algorithm>
+#include <initializer_list>
+
 namespace stepsim {
+namespace {
+
+bool has_one_of(std::string_view name, std::initializer_list<std::string_view> parts) {
+  return std::ranges::any_of(parts,
+                             [&](std::string_view part) { return name.find(part) != name.npos; });
+}
+
+}  // namespace
 
 KindByName kinds_of_names(const Recording& recording, const KernelKinds& kinds) {
   std::vector<bool> is_kernel(recording.names.size());
@@ -13,6 +24,14 @@ KindByName kinds_of_names(const Recording& recording, const KernelKinds& kinds) 
     if (is_kernel[name]) of[name] = kinds.kind_of(recording.names[name]);
   }
   return of;
+}
+
+bool copies_to_gpu(std::string_view name) {
+  return has_one_of(name, {"HtoD", "Host-to-Device", "HostToDevice"});
+}
+
+bool copies_from_gpu(std::string_view name) {
+  return has_one_of(name, {"DtoH", "Device-to-Host", "DeviceToHost"});
 }
 
 bool communicates(const GpuActivity& activity, const KindByName& kinds) {

@@ -1,6 +1,7 @@
 // What a GPU does in a window: how long it is busy, computes, communicates and copies.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "sim/recording/interval_set.hpp"
@@ -32,6 +33,11 @@ struct GpuTime {
   Nanoseconds copies_alone() const { return busy - compute - exposed_communication(); }
 };
 GpuTime gpu_time(const GpuRows& rows, Interval window);
+
+/// Whether a copy, by its name, is from the host to the GPU, or from the GPU to the host: "Memcpy
+/// HtoD (Pinned -> Device)", "CopyHostToDevice", "[CUDA memcpy Host-to-Device]".
+bool copies_to_gpu(std::string_view name);
+bool copies_from_gpu(std::string_view name);
 
 /// Whether an activity communicates.
 bool communicates(const GpuActivity& activity, const KindByName& kinds);

@@ -44,7 +44,9 @@ HostPlace place_of(const Recording& recording, Enclosing enclosing) {
     if (event->work == HostWork::runtime) place.call = name;
     if (event->work == HostWork::annotation && !name.starts_with("ProfilerStep#"))
       place.annotation = name;
-    if (event->work == HostWork::python && is_users(name)) place.line = name;
+    if (event->work != HostWork::python || !is_users(name)) continue;
+    // A comprehension has no name of its own: the function around it says more.
+    if (place.line.empty() || name.find(": <") == name.npos) place.line = name;
   }
   return place;
 }

@@ -27,7 +27,9 @@ std::vector<LateSite> late_sites(const Recording& recording, const IdleTime& idl
     for (const IdlePiece* piece : pieces)
       moments.push_back(piece->time.start + piece->time.length() / 2);
     visit_moments(recording.threads[thread], moments, [&](std::size_t i, Enclosing enclosing) {
-      const HostPlace place = place_of(recording, enclosing);
+      HostPlace place = place_of(recording, enclosing);
+      // What a loader in the process calls takes turns: it is one place.
+      if (pieces[i]->kind == IdleKind::late_loader) place = {.line = place.line};
       LateSite& site = sites[{place, pieces[i]->kind}];
       site.place = place;
       site.kind = pieces[i]->kind;

@@ -79,7 +79,8 @@ void about_steps(const Recording& recording, const Observation& seen, Sentences&
   if (last > seen.window.end && !recording.is_of_core)
     say.push_back(fmt::format(
         "The GPU works until {} after the last step ended on the host: steps are those of the "
-        "host, and launched_busy_s says what each launched.",
+        "host, and the column launched (launched_busy_s) says how long it is busy with what each "
+        "launched.",
         time_text(last - seen.window.end)));
 }
 

@@ -30,14 +30,27 @@ std::vector<KernelTime> longest_first(std::vector<KernelTime> times, std::size_t
   return times;
 }
 
+void add_copy(Observation& seen, const Recording& recording, const GpuActivity& activity) {
+  const std::string& name = recording.name_of(activity);
+  auto copy = std::ranges::find(seen.copies, name, &CopyTime::name);
+  if (copy == seen.copies.end()) copy = seen.copies.insert(copy, CopyTime{.name = name});
+  ++copy->calls;
+  copy->seconds += seconds_within(activity, seen.window);
+  copy->bytes += activity.bytes;
+}
+
 void add_kernels(Observation& seen, const Recording& recording, const KindByName& kinds) {
   std::map<std::uint32_t, KernelTime> by_name;
   std::map<KernelKind, KernelTime> by_kind;
   for (const GpuActivity& activity : recording.activities) {
     if (!is_within(activity, seen.window)) continue;
     ++seen.activities;
-    if (activity.work != GpuWork::kernel) continue;
+    if (activity.work != GpuWork::kernel) {
+      add_copy(seen, recording, activity);
+      continue;
+    }
     const KernelKind kind = kinds[activity.name];
+    seen.compute_kernels += kind == KernelKind::communication ? 0 : 1;
     for (KernelTime* time : {&by_name[activity.name], &by_kind[kind]}) {
       time->kind = kind;
       ++time->calls;
@@ -53,6 +66,7 @@ void add_kernels(Observation& seen, const Recording& recording, const KindByName
     time.name = name_of(kind);
     all_kinds.push_back(time);
   }
+  std::ranges::stable_sort(seen.copies, std::ranges::greater{}, &CopyTime::seconds);
   seen.kernels = longest_first(std::move(names), kKernels);
   seen.kinds = longest_first(std::move(all_kinds), kNames<KernelKind>.size());
 }

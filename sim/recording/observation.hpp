@@ -32,6 +32,13 @@ struct KernelTime {
   double seconds = 0;
 };
 
+/// Copies of one direction and kind of memory, within the window.
+struct CopyTime {
+  std::string name;  ///< "Memcpy HtoD (Pinned -> Device)"
+  std::size_t calls = 0;
+  double seconds = 0, bytes = 0;  ///< 0 bytes: not recorded
+};
+
 /// A gap in which the host was late, with the name of what followed.
 struct ObservedGap {
   double at_s = 0;  ///< seconds since the window began
@@ -42,6 +49,7 @@ struct ObservedGap {
 
 struct Observation {
   std::string file, format, device, backend;
+  std::size_t number = 0;   ///< of the recording in its file
   bool is_of_core = false;  ///< the device is a core of a CPU
   std::optional<int> rank, world_size;
   Interval window;
@@ -51,7 +59,9 @@ struct Observation {
   std::vector<KernelTime> kinds;    ///< by time, the most first
   std::vector<KernelTime> kernels;  ///< the 10 names that take most
   std::vector<ObservedGap> late_gaps;
+  std::vector<CopyTime> copies;  ///< the most time first
   std::size_t activities = 0;  ///< of the GPU, within the window
+  double compute_kernels = 0;  ///< kernels that do not communicate, within the window
   Breakdown breakdown;         ///< of the window
   std::vector<LateSite> late_sites;
   RankCommunication communication;

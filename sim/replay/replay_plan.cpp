@@ -304,8 +304,7 @@ class ReplayWriter {
     Cause cause = Cause::forward;
     if (recording_.is_of_core || communicates(activity, kinds_)) {
       cause = exposed(Axis::data);
-    } else if (activity.work == GpuWork::copy &&
-               recording_.name_of(activity).find("HtoD") != std::string::npos) {
+    } else if (activity.work == GpuWork::copy && copies_to_gpu(recording_.name_of(activity))) {
       cause = Cause::h2d;
     }
     return {.amount = seconds(work.end - start.begin),

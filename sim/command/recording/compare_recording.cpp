@@ -56,7 +56,7 @@ ExitCode compare_recording(const CompareOptions& options, std::ostream& out, std
   const Answer answer =
       answer_of(scenario, library, {.jobs = options.jobs, .kernels = true}, notes);
   patience.begins("reading the recording");
-  const RecordedJob job = read_job(recording).job;
+  const RecordedJob job = read_job(recording, false).job;
   patience.end();
   RecordedComparison comparison =
       compare_with_recording(scenario, answer.metrics, build(scenario), answer.simulation, job);

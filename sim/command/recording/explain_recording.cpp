@@ -36,7 +36,7 @@ ExitCode explain_recording(const ExplainOptions& options, std::ostream& out) {
   if (!options.scenario.overrides.empty())
     throw UserError(fmt::format(
         "{}: --set changes a scenario; a recording of a real run is as it was", quoted_path(path)));
-  const ReadJob read = read_job(path);
+  const ReadJob read = read_job(path, true);
   std::optional<Replay> replayed;
   if (read.pace) replayed = replay(*read.pace);
   if (replayed) add_late_rank(*replayed, read.job);

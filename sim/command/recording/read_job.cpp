@@ -55,11 +55,14 @@ struct Read {
   std::vector<Diagnostic> mistakes;
 };
 
-Read read(const std::string& path, const KernelKinds& kinds) {
+Read read(const std::string& path, const KernelKinds& kinds, bool with_plan) {
   Read result;
   try {
-    for (const Recording& recording : read_recordings(path))
-      result.ranks.push_back({observe(recording, kinds), replay_plan(recording, kinds)});
+    for (const Recording& recording : read_recordings(path)) {
+      result.ranks.push_back({observe(recording, kinds), with_plan ? replay_plan(recording, kinds)
+                                                                   : std::optional<ReplayPlan>()});
+      result.ranks.back().seen.number = result.ranks.size() - 1;
+    }
   } catch (const UserError& error) {
     result.mistakes = error.diagnostics();
   } catch (const IoError& error) {
@@ -68,11 +71,13 @@ Read read(const std::string& path, const KernelKinds& kinds) {
   return result;
 }
 
-std::vector<Read> read_all(const std::vector<std::string>& paths, const KernelKinds& kinds) {
+std::vector<Read> read_all(const std::vector<std::string>& paths, const KernelKinds& kinds,
+                           bool with_plans) {
   std::vector<Read> results(paths.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
-    for (std::size_t i = next++; i < paths.size(); i = next++) results[i] = read(paths[i], kinds);
+    for (std::size_t i = next++; i < paths.size(); i = next++)
+      results[i] = read(paths[i], kinds, with_plans);
   };
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   std::vector<std::jthread> workers;
@@ -137,13 +142,14 @@ ReadJob joined(std::vector<OfRank> ranks) {
 
 }  // namespace
 
-ReadJob read_job(const std::string& path) {
+ReadJob read_job(const std::string& path, bool with_plan) {
   std::error_code ignored;
   const bool is_folder = fs::is_directory(path, ignored);
   const Files files = is_folder ? files_in(path) : Files{{path}, {}};
   if (files.recordings.empty())
     throw UserError(fmt::format("{}: no file of this folder is a recording", quoted_path(path)));
-  std::vector<Read> results = read_all(files.recordings, load_kernel_kinds(library_for(path)));
+  const KernelKinds kinds = load_kernel_kinds(library_for(path));
+  std::vector<Read> results = read_all(files.recordings, kinds, with_plan && !is_folder);
   std::vector<OfRank> ranks;
   std::vector<Diagnostic> mistakes;
   std::vector<std::string> sentences;
@@ -160,6 +166,11 @@ ReadJob read_job(const std::string& path) {
   number_ranks(ranks, sentences);
   ReadJob result = joined(std::move(ranks));
   result.job.path = path;
+  // Of several files only one plan is needed: its file is read again.
+  if (with_plan && is_folder) {
+    const Observation& pace = result.job.pace_rank();
+    result.pace = replay_plan(read_recordings(pace.file).at(pace.number), kinds);
+  }
   std::vector<std::string>& not_known = result.job.not_known;
   not_known.insert(not_known.begin(), sentences.begin(), sentences.end());
   return result;

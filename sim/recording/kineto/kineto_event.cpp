@@ -53,19 +53,21 @@ std::optional<Nanoseconds> with_exponent(std::string_view text) {
 }
 
 /// Sizes of PyTorch's types (c10/core/ScalarType.h), by the begin of their names; longer ones first.
-constexpr std::array<std::pair<std::string_view, double>, 13> kTypes{{{"ComplexDouble", 16},
-                                                                      {"ComplexFloat", 8},
-                                                                      {"BFloat16", 2},
-                                                                      {"Float8", 1},
-                                                                      {"Float", 4},
-                                                                      {"Double", 8},
-                                                                      {"Half", 2},
-                                                                      {"Long", 8},
-                                                                      {"Int", 4},
-                                                                      {"Short", 2},
-                                                                      {"Char", 1},
-                                                                      {"Byte", 1},
-                                                                      {"Bool", 1}}};
+constexpr std::array<std::pair<std::string_view, double>, 14> kTypes{
+    {{"ComplexDouble", 16},
+     {"ComplexFloat", 8},
+     {"BFloat16", 2},
+     {"Float8", 1},
+     {"Float4", 1},  // two values in a byte, counted as one element
+     {"Float", 4},
+     {"Double", 8},
+     {"Half", 2},
+     {"Long", 8},
+     {"Int", 4},
+     {"Short", 2},
+     {"Char", 1},
+     {"Byte", 1},
+     {"Bool", 1}}};
 
 double bytes_of_type(std::string_view name) {
   for (const auto& [begin, bytes] : kTypes) {

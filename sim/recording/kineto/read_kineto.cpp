@@ -215,7 +215,10 @@ class KinetoReader {
     const auto busiest = std::max_element(
         by_device_.begin(), by_device_.end(),
         [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-    if (busiest == by_device_.end()) return;
+    if (busiest == by_device_.end()) {
+      if (!metadata.devices.empty()) recording_.device = metadata.devices.begin()->second;
+      return;
+    }
     for (const auto& [device, activities] : by_device_) {
       if (device != busiest->first) recording_.notes.of_other_devices += activities.size();
     }

@@ -16,12 +16,13 @@ namespace {
 /// Transfers have two ends of different names, and groups of two, which say nothing of others.
 bool is_of_all_members(const CommunicationKind& kind) {
   return binds_ends(kind) || kind.operation == "all_to_all" || kind.operation == "broadcast" ||
-         kind.operation == "send_receive" || kind.operation == "dispatch" ||
-         kind.operation == "combine";
+         kind.operation == "dispatch" || kind.operation == "combine";
 }
 
 std::string identity_of(const CommunicationKind& kind) {
-  if (!kind.ranks.empty()) return fmt::format("ranks {}", fmt::join(kind.ranks, ","));
+  // Communicators of equal members run beside each other: their names tell them apart.
+  if (!kind.ranks.empty())
+    return fmt::format("group {} of {}", kind.group, fmt::join(kind.ranks, ","));
   return kind.group.empty() ? "" : fmt::format("group {} of {}", kind.group, kind.group_size);
 }
 
@@ -114,6 +115,7 @@ JoinedCollectives join_collectives(const std::vector<Observation>& ranks) {
   JoinedCollectives joined;
   for (const auto& [key, calls] : calls_by_group(ranks)) {
     if (calls.size() < 2) continue;
+    joined.unnamed_groups = joined.unnamed_groups || key.first.empty();
     const auto& [first_rank, first] = *calls.begin();
     if (!have_the_same_calls(ranks, calls)) {
       joined.unmatched += first.size();
@@ -133,8 +135,13 @@ Clocks align_clocks(const std::vector<Observation>& ranks, const JoinedCollectiv
   clocks.ranks.resize(ranks.size());
   if (ranks.empty()) return clocks;
   const Differences differences = differences_of(ranks, joined);
-  clocks.ranks.front().shift = 0;
-  std::vector<std::size_t> reached{0};
+  // Processes in one file have one clock.
+  std::vector<std::size_t> reached;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (ranks[i].file != ranks.front().file) continue;
+    clocks.ranks[i].shift = 0;
+    reached.push_back(i);
+  }
   for (std::size_t next = 0; next < reached.size(); ++next) {
     const std::size_t from = reached[next];
     for (auto pair = differences.lower_bound({from, 0});
@@ -146,6 +153,8 @@ Clocks align_clocks(const std::vector<Observation>& ranks, const JoinedCollectiv
       reached.push_back(pair->first.second);
     }
   }
+  clocks.binding = static_cast<std::size_t>(std::ranges::count_if(
+      joined.all, [](const JoinedCollective& one) { return binds_ends(one.kind); }));
   clocks.residual = residual_of(ranks, joined, clocks);
   return clocks;
 }

@@ -27,6 +27,7 @@ struct JoinedCollective {
 struct JoinedCollectives {
   std::vector<JoinedCollective> all;
   std::size_t unmatched = 0;
+  bool unnamed_groups = false;  ///< some name no group: all ranks were taken for one
 };
 JoinedCollectives join_collectives(const std::vector<Observation>& ranks);
 
@@ -38,6 +39,7 @@ struct ClockShift {
 
 struct Clocks {
   std::vector<ClockShift> ranks;
+  std::size_t binding = 0;   ///< collectives whose ends tell
   Nanoseconds residual = 0;  ///< median distance of ends of a collective that ought to be one
 };
 

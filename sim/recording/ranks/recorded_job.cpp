@@ -111,17 +111,21 @@ std::vector<ObservedCollective> collectives_of(const RecordedJob& job,
 void split_waiting(std::vector<Observation>& ranks, const std::vector<Waiting>& waiting) {
   for (const Waiting& one : waiting) {
     for (std::size_t i = 0; i < one.waits.size(); ++i) {
-      Breakdown& breakdown = ranks[one.collective->members[i].rank].breakdown;
-      breakdown.of(exposed(one.collective->kind.axis)) -= one.waits[i];
+      const JoinedCall& member = one.collective->members[i];
+      Breakdown& breakdown = ranks[member.rank].breakdown;
+      const RankCommunication& own = ranks[member.rank].communication;
+      breakdown.of(exposed(own.kinds[own.calls[member.call].kind].axis)) -= one.waits[i];
       breakdown.of(Cause::sync_wait) += one.waits[i];
     }
   }
 }
 
-Nanoseconds own_work(const Breakdown& breakdown) {
-  return breakdown.of(Cause::forward) + breakdown.of(Cause::recompute) +
-         breakdown.of(Cause::backward) + breakdown.of(Cause::optimizer) +
-         breakdown.of(Cause::launch_gap) + breakdown.of(Cause::batch_wait);
+/// All but waiting for others, and what nobody knows.
+Nanoseconds own_work(const Observation& rank) {
+  Nanoseconds work =
+      rank.window.length() - rank.breakdown.not_known - rank.breakdown.of(Cause::sync_wait);
+  for (const Axis axis : kAllAxes) work -= rank.breakdown.of(exposed(axis));
+  return work;
 }
 
 /// Ranks of the job that no recording is of.
@@ -160,6 +164,11 @@ void about_ranks(RecordedJob& job) {
         "The clocks of {} of {} ranks could not be aligned: no collective of the recording ties "
         "them to the first rank.",
         apart, job.ranks.size()));
+  if (job.unnamed_groups && job.ranks.size() > 2)
+    job.not_known.push_back(
+        "The recording does not name the groups of its collectives: all ranks are taken for one "
+        "group, which aligns their clocks and says who is late. NCCL's fields name groups (PyTorch "
+        "since 2024).");
   if (job.unmatched > 0)
     job.not_known.push_back(fmt::format(
         "{} collectives have other counterparts on other ranks, or none: who is late at them is "
@@ -179,12 +188,13 @@ RecordedJob job_of(std::vector<Observation> ranks) {
   job.clocks = align_clocks(job.ranks, joined);
   job.joined = joined.all.size();
   job.unmatched = joined.unmatched;
+  job.unnamed_groups = joined.unnamed_groups;
   const std::vector<Waiting> waiting = waiting_in(job.ranks, joined, job.clocks);
   job.collectives = collectives_of(job, joined, waiting);
-  job.late_ranks = late_ranks_of(job.ranks, waiting);
+  job.late_ranks = late_ranks_of(job.ranks, waiting, job.clocks.residual);
   split_waiting(job.ranks, waiting);
   for (std::size_t i = 1; i < job.ranks.size(); ++i) {
-    if (own_work(job.ranks[i].breakdown) > own_work(job.ranks[job.pace].breakdown)) job.pace = i;
+    if (own_work(job.ranks[i]) > own_work(job.ranks[job.pace])) job.pace = i;
   }
   about_ranks(job);
   return job;

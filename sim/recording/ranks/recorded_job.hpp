@@ -35,6 +35,9 @@ struct LateRank {
               of_collectives = 0;       ///< how often it comes last, of those it takes part in
   OwnWork reason = OwnWork::not_known;  ///< what it did longer than the others
   double reason_s = 0;                  ///< by how much, in a mean step
+  /// Kernels that compute, in its window, and those of a median other rank: more of them is more work.
+  double kernels = 0, kernels_of_others = 0;
+  bool has_more_work() const { return kernels > 1.05 * kernels_of_others; }
   /// Part of late_s that had happened before the first of the recorded collectives.
   double before_s = 0;
   std::vector<double> by_step_s;  ///< late_s in each of its steps
@@ -45,6 +48,7 @@ struct RecordedJob {
   std::string path;                ///< the file or folder, as the user named it
   std::vector<Observation> ranks;  ///< in order of their rank
   Clocks clocks;
+  bool unnamed_groups = false;            ///< all ranks were taken for one group
   std::size_t joined = 0, unmatched = 0;  ///< collectives, with and without their counterparts
   std::vector<ObservedCollective> collectives;  ///< the longest first
   std::vector<LateRank> late_ranks;  ///< those that cost more than 1 % of a step, the latest first

@@ -67,8 +67,8 @@ struct Blame {
 
 class Blamer {
  public:
-  explicit Blamer(const std::vector<Observation>& ranks)
-      : ranks_(ranks), blames_(ranks.size()), before_(ranks.size()) {
+  Blamer(const std::vector<Observation>& ranks, Nanoseconds residual)
+      : ranks_(ranks), residual_(residual), blames_(ranks.size()), before_(ranks.size()) {
     for (const Observation& rank : ranks) work_.emplace_back(rank.own_work);
   }
 
@@ -78,7 +78,7 @@ class Blamer {
     const std::size_t rank = collective.members[waiting.last].rank;
     Blame& blame = blames_[rank];
     ++blame.late.last_at;
-    const Nanoseconds wait = waiting.mean_wait();
+    const Nanoseconds wait = waiting.late > residual_ ? waiting.mean_wait() : 0;
     blame.late.late_s += seconds_of(wait);
     blame.by_step[collective.step] += wait;
     explain(waiting, wait, blame);
@@ -115,7 +115,6 @@ class Blamer {
       for (std::size_t k = 0; k < kOwnWorks && i != waiting.last; ++k)
         others[k].push_back(since[k]);
     }
-    if (wait == 0) return;
     Nanoseconds explained = 0;
     for (std::size_t k = 0; k < kOwnWorks; ++k) {
       const Nanoseconds longer = own[k] - median(others[k]);
@@ -124,6 +123,14 @@ class Blamer {
     }
     // Ranks whose recordings begin at different moments of a step differ before the first.
     if (is_first && explained < waiting.late / 2) blame.before += wait;
+  }
+
+  double kernels_of_others(std::size_t rank) const {
+    std::vector<Nanoseconds> others;
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      if (i != rank) others.push_back(static_cast<Nanoseconds>(ranks_[i].compute_kernels));
+    }
+    return others.empty() ? 0 : static_cast<double>(median(std::move(others)));
   }
 
   LateRank finished(std::size_t rank) {
@@ -135,6 +142,8 @@ class Blamer {
     late.rank = ranks_[rank].rank;
     late.late_s /= steps;
     late.before_s = seconds_of(blame.before) / steps;
+    late.kernels = ranks_[rank].compute_kernels;
+    late.kernels_of_others = kernels_of_others(rank);
     const auto most = std::ranges::max_element(blame.longer);
     if (*most > 0) late.reason = static_cast<OwnWork>(most - blame.longer.begin());
     late.reason_s = seconds_of(std::max<Nanoseconds>(0, *most)) / steps;
@@ -147,6 +156,7 @@ class Blamer {
   }
 
   const std::vector<Observation>& ranks_;
+  Nanoseconds residual_;
   std::vector<Blame> blames_;
   std::vector<OwnWorkUntil> work_;                   ///< by rank
   std::vector<std::optional<OwnWorkTimes>> before_;  ///< by rank: until the last collective so far
@@ -176,8 +186,8 @@ std::vector<Waiting> waiting_in(const std::vector<Observation>& ranks, const Joi
 }
 
 std::vector<LateRank> late_ranks_of(const std::vector<Observation>& ranks,
-                                    const std::vector<Waiting>& waiting) {
-  Blamer blamer(ranks);
+                                    const std::vector<Waiting>& waiting, Nanoseconds residual) {
+  Blamer blamer(ranks, residual);
   for (const Waiting& one : waiting) blamer.add(one);
   return blamer.late_ranks();
 }

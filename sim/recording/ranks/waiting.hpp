@@ -23,8 +23,8 @@ struct Waiting {
 std::vector<Waiting> waiting_in(const std::vector<Observation>& ranks, const JoinedCollectives& all,
                                 const Clocks& clocks);
 
-/// The ranks that others wait for.
+/// The ranks that others wait for, by more than clocks differ.
 std::vector<LateRank> late_ranks_of(const std::vector<Observation>& ranks,
-                                    const std::vector<Waiting>& waiting);
+                                    const std::vector<Waiting>& waiting, Nanoseconds residual);
 
 }  // namespace stepsim

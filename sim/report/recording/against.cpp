@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -17,6 +18,7 @@ namespace {
 constexpr std::array kWorkCauses{Cause::forward, Cause::recompute, Cause::backward,
                                  Cause::optimizer, Cause::contention};
 constexpr double kWorthARemark = 0.005;  // share of the recorded step
+constexpr double kOfAnotherKind = 10;    // kernels of one work differ less between GPUs of a decade
 
 double of(const CauseSeconds& causes, Cause cause) {
   return causes[static_cast<std::size_t>(cause)];
@@ -48,7 +50,10 @@ const RankTimeline& rank_of_stage(const Timeline& timeline, int stage) {
 std::string family_remark(const FamilyTime& predicted, const FamilyTime& recorded) {
   if (recorded.seconds <= 0) return "the recording has no such kernels";
   if (predicted.seconds <= 0) return "the prediction has no such kernels";
-  std::string text = fmt::format("{:.2f} times as long", recorded.seconds / predicted.seconds);
+  const double ratio = recorded.seconds / predicted.seconds;
+  if (ratio > kOfAnotherKind || ratio < 1 / kOfAnotherKind)
+    return "other kernels than predicted: look at training.fusion, training.attention";
+  std::string text = fmt::format("{:.2f} times as long", ratio);
   const double more = recorded.launches / std::max(1.0, predicted.launches);
   if (recorded.launches > 0 && std::abs(more - 1) > 0.05)
     text +=
@@ -56,31 +61,22 @@ std::string family_remark(const FamilyTime& predicted, const FamilyTime& recorde
   return text + "; calibrate trace fits their rates";
 }
 
-/// The host's time from one launch to the next, where it is late: what host.launch would be.
-std::string launch_remark(const Scenario& scenario, const StepAccount& predicted,
-                          const StepAccount& recorded) {
-  if (recorded.launches <= 0) return "";
-  const double before = scenario.host.launch.seconds() * predicted.launches;
-  const double more =
-      of(recorded.causes, Cause::launch_gap) - of(predicted.causes, Cause::launch_gap);
-  return fmt::format("--set host.launch={:.1f}us would take about as long ({:.0f} launches)",
-                     1e6 * std::max(0.0, before + more) / recorded.launches, recorded.launches);
+/// The recording has a mean over its steps, and the scenario a pause every so many.
+std::string pause_remark(const char* setting, double mean_s, int every) {
+  return fmt::format("--set host.{}={:.4g}ms", setting, 1e3 * mean_s * every);
 }
 
-std::string pause_remark(const char* key, double seconds) {
-  return fmt::format("--set host.{}.{}={:.4g}ms", key,
-                     std::string_view(key) == "recompilation" ? "time" : "pause", 1e3 * seconds);
-}
-
-std::string remark_on(Cause cause, const Scenario& scenario, const StepAccount& predicted,
-                      const StepAccount& recorded) {
+std::string remark_on(Cause cause, const Scenario& scenario, const CauseSeconds& recorded) {
   switch (cause) {
     case Cause::launch_gap:
-      return launch_remark(scenario, predicted, recorded);
+      return "the host's pace: host.pace=calls, host.speed, host.launch; calibrate trace fits it";
     case Cause::garbage_collection:
-      return pause_remark("garbage_collection", of(recorded.causes, cause));
+      return pause_remark(
+          "garbage_collection.pause", of(recorded, cause),
+          scenario.host.garbage_collection ? scenario.host.garbage_collection->every : 1);
     case Cause::recompilation:
-      return pause_remark("recompilation", of(recorded.causes, cause));
+      return pause_remark("recompilation.time", of(recorded, cause),
+                          scenario.host.recompilation ? scenario.host.recompilation->every : 1);
     case Cause::batch_wait:
     case Cause::h2d:
       return scenario.data ? "keys below data: workers, decode, storage"
@@ -146,6 +142,13 @@ StepAccount recorded_account(const RecordedJob& job) {
     time.launches += static_cast<double>(kind.calls) / steps;
     account.launches += static_cast<double>(kind.calls) / steps;
   }
+  // Copies within the GPU are no family of their own.
+  for (const CopyTime& copy : seen.copies) {
+    if (copies_to_gpu(copy.name) || copies_from_gpu(copy.name)) continue;
+    FamilyTime& time = account.families[static_cast<std::size_t>(KernelFamily::other)];
+    time.seconds += copy.seconds / steps;
+    time.launches += static_cast<double>(copy.calls) / steps;
+  }
   // What updates parameters are element-wise kernels, too; their launches tell them apart.
   FamilyTime& optimizer = account.families[static_cast<std::size_t>(KernelFamily::optimizer)];
   FamilyTime& other = account.families[static_cast<std::size_t>(KernelFamily::other)];
@@ -161,6 +164,32 @@ StepAccount recorded_account(const RecordedJob& job) {
   return account;
 }
 
+namespace {
+
+/// What makes one of the two a comparison with something else.
+std::vector<std::string> mismatches(const Scenario& scenario, const RecordedJob& job) {
+  const Observation& seen = job.pace_rank();
+  std::vector<std::string> found;
+  if (seen.steps.empty())
+    found.push_back(
+        "No steps are marked in the recording: all that was recorded is taken for one step.");
+  std::string device;
+  for (const char c : seen.device)
+    device += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  std::string gpu = scenario.cluster.gpu.name;
+  gpu = gpu.substr(0, gpu.find('-'));
+  if (!seen.is_of_core && !device.empty() && device.find(gpu) == std::string::npos)
+    found.push_back(fmt::format("The recording is of {}, and the scenario of {}.", seen.device,
+                                scenario.cluster.gpu.name));
+  const int ranks = seen.world_size.value_or(static_cast<int>(job.ranks.size()));
+  if (seen.world_size && ranks != scenario.cluster.gpus())
+    found.push_back(fmt::format("The recorded job has {} ranks, and the scenario {}.", ranks,
+                                scenario.cluster.gpus()));
+  return found;
+}
+
+}  // namespace
+
 RecordedComparison compare_with_recording(const Scenario& scenario, const Metrics& metrics,
                                           const OpGraph& graph, const Simulation& simulation,
                                           const RecordedJob& job) {
@@ -168,7 +197,8 @@ RecordedComparison compare_with_recording(const Scenario& scenario, const Metric
                                 .predicted = predicted_account(metrics, graph, simulation),
                                 .recorded = recorded_account(job),
                                 .layers = layers_of(scenario),
-                                .not_known = all_not_known(job)};
+                                .not_known = mismatches(scenario, job)};
+  for (const std::string& sentence : all_not_known(job)) comparison.not_known.push_back(sentence);
   const StepAccount &predicted = comparison.predicted, &recorded = comparison.recorded;
   auto& all = comparison.differences;
   for (std::size_t i = 0; i < kFamilies; ++i) {
@@ -182,7 +212,7 @@ RecordedComparison compare_with_recording(const Scenario& scenario, const Metric
     const auto cause = static_cast<Cause>(i);
     if (is_work(cause)) continue;
     all.push_back({name_of(cause), title_of(cause), predicted.causes[i], recorded.causes[i],
-                   remark_on(cause, scenario, predicted, recorded)});
+                   remark_on(cause, scenario, recorded.causes)});
   }
   all.push_back({"not_known", "not known", 0, recorded.not_known_s, ""});
   std::erase_if(

@@ -61,6 +61,13 @@ Json kernel_json(const KernelTime& kernel) {
           {"seconds", number(kernel.seconds)}};
 }
 
+Json copy_json(const CopyTime& copy) {
+  return {{"name", copy.name},
+          {"calls", copy.calls},
+          {"seconds", number(copy.seconds)},
+          {"bytes", copy.bytes > 0 ? number(copy.bytes) : Json()}};
+}
+
 Json whole(const std::optional<int>& value) { return value ? Json(*value) : Json(); }
 
 Json breakdown_json(const Observation& seen) {
@@ -121,6 +128,7 @@ Json rank_json(const Observation& seen, const ClockShift& clock) {
           {"steps", list_json(seen.steps, step_json)},
           {"late_sites", sites_json(seen)},
           {"longest_late_gaps", list_json(seen.late_gaps, gap_json)},
+          {"copies", list_json(seen.copies, copy_json)},
           {"kinds", list_json(seen.kinds, kind_json)},
           {"kernels", list_json(seen.kernels, kernel_json)}};
 }
@@ -158,6 +166,8 @@ Json straggler_json(const LateRank& late) {
           {"late_s", number(late.late_s)},
           {"reason", word_of(late.reason)},
           {"reason_s", number(late.reason_s)},
+          {"kernels", number(late.kernels)},
+          {"kernels_of_others", number(late.kernels_of_others)},
           {"before_s", number(late.before_s)},
           {"last_at", late.last_at},
           {"of_collectives", late.of_collectives},
@@ -167,6 +177,7 @@ Json straggler_json(const LateRank& late) {
 
 Json clocks_json(const RecordedJob& job) {
   return {{"residual_s", seconds_json(job.clocks.residual)},
+          {"binding_collectives", job.clocks.binding},
           {"joined_collectives", job.joined},
           {"unmatched_collectives", job.unmatched}};
 }

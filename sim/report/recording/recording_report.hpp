@@ -26,8 +26,10 @@ std::string to_table(const RecordedJob& job, const Screen& screen,
 /// One object of schema "stepsim.recording/1": base SI units, and each key says its unit.
 std::string to_json(const RecordedJob& job, const std::optional<Replay>& replay = {});
 
-/// Why a rank comes last: "its loader", "its kernels".
+/// Why a rank comes last: "it waits for its loader", "its kernels take longer".
 const char* words_of(OwnWork reason);
+/// With by how much, in a mean step; or that it has more to do.
+std::string reason_of(const LateRank& late);
 
 /// The causes in seconds of a mean step, or of the whole window where no steps are marked.
 CauseSeconds mean_step_causes(const Observation& seen);

@@ -16,7 +16,7 @@ namespace {
 constexpr int kTitle = 48, kTime = 10, kShare = 10, kCalls = 9;
 constexpr int kNarrowest = 80, kWidest = 100;
 constexpr std::size_t kSteps = 8, kKinds = 8, kKernels = 5, kGaps = 3, kRanks = 16, kSites = 5,
-                      kCollectives = 8, kLate = 4;
+                      kCollectives = 8, kLate = 4, kCopies = 4;
 constexpr double kSmall = 0.0005;  // a smaller share prints as 0.0 %
 constexpr double kWorthSaying = 0.01;
 
@@ -56,6 +56,7 @@ class RecordingPage : Page {
       sites();
       steps();
       kernels();
+      copies();
       gaps();
       collectives();
       late_ranks();
@@ -100,19 +101,19 @@ class RecordingPage : Page {
         grouped(static_cast<std::int64_t>(seen_.activities)), kind_of_device(),
         humanise(Seconds{seconds_of(seen_.window.length())}).text(),
         ranks > 1 ? fmt::format(" on rank {}, which works longest", seen_.rank.value_or(0)) : ""));
-    if (job_.joined > 0)
+    if (job_.clocks.binding > 0)
       wrapped(fmt::format("clocks are aligned on the ends of {} collectives, to {}",
-                          grouped(static_cast<std::int64_t>(job_.joined)),
+                          grouped(static_cast<std::int64_t>(job_.clocks.binding)),
                           humanise(Seconds{seconds_of(job_.clocks.residual)}).text()));
     line();
   }
 
   /// Of a mean step: what each rank does, those that wait least first.
   void ranks() {
-    line(bold(pad_right("Ranks, a mean step", 26)) + bold(pad_left("step", kTime)) +
-         bold(pad_left("computes", kTime)) + bold(pad_left("exposed", kTime)) +
-         bold(pad_left("waits", kTime)) + bold(pad_left("loader", kTime)) +
-         bold(pad_left("host", kTime)));
+    line(bold(pad_right(seen_.steps.empty() ? "Ranks" : "Ranks, a mean step", 26)) +
+         bold(pad_left("step", kTime)) + bold(pad_left("computes", kTime)) +
+         bold(pad_left("exposed", kTime)) + bold(pad_left("waits", kTime)) +
+         bold(pad_left("loader", kTime)) + bold(pad_left("host", kTime)));
     std::vector<const Observation*> order;
     for (const Observation& rank : job_.ranks) order.push_back(&rank);
     std::ranges::stable_sort(
@@ -177,15 +178,16 @@ class RecordingPage : Page {
     if (seen_.idle_length() == 0) return;
     const Nanoseconds collecting = seen_.breakdown.of(Cause::garbage_collection);
     const Nanoseconds compiling = seen_.breakdown.of(Cause::recompilation);
-    const Nanoseconds in_python = std::min(collecting + compiling, host.python);
+    const Nanoseconds in_operations = seen_.breakdown.pauses_in_operations;
     line(bold(fmt::format("Why the {} is idle", kind_of_device())));
     rows({{"late launch: the loader", host.loader},
           {"late launch: a synchronising call", host.sync},
           {"late launch: garbage collection", collecting},
           {"late launch: recompilation", compiling},
-          {"late launch: operators", host.operation - (collecting + compiling - in_python)},
+          {"late launch: operators", host.operation - in_operations},
           {"late launch: calls of the runtime", host.runtime},
-          {"late launch: Python between them", host.python - in_python},
+          {"late launch: Python between them",
+           host.python - (collecting + compiling - in_operations)},
           {"launch latency: from the call to the kernel", idle.launch_latency},
           {"queued: launched before, waits in its stream", idle.queued},
           {"gaps below 2 us", idle.tiny},
@@ -255,8 +257,22 @@ class RecordingPage : Page {
   }
 
   void kernels() {
-    listed("Kernels by kind", seen_.kinds, kKinds);
+    listed("Kernels by kind (sums: those beside each other count each)", seen_.kinds, kKinds);
     listed("Kernels that take most", seen_.kernels, kKernels);
+  }
+
+  void copies() {
+    if (seen_.copies.empty() || share(seen_.copies.front().seconds) < kWorthSaying) return;
+    line(bold("Copies"));
+    for (std::size_t i = 0; i < std::min(kCopies, seen_.copies.size()); ++i) {
+      const CopyTime& copy = seen_.copies[i];
+      std::string more = pad_left(grouped(static_cast<std::int64_t>(copy.calls)), kCalls) + " x";
+      if (copy.bytes > 0)
+        more += fmt::format("  {} at {:.3g} GB/s", humanise(Bytes{copy.bytes}).text(),
+                            1e-9 * copy.bytes / copy.seconds);
+      row(shortened(copy.name), copy.seconds, more);
+    }
+    line();
   }
 
   void gaps() {
@@ -304,16 +320,12 @@ class RecordingPage : Page {
       const bool is_older = late.before_s > late.late_s / 2;
       paragraph(
           i == 0 ? "Late ranks" : "",
-          fmt::format(
-              "rank {} comes last at {} of {} collectives: a step, the others wait {} for "
-              "it; {}{}{}",
-              late.rank.value_or(0), late.last_at, late.of_collectives,
-              humanise(Seconds{late.late_s}).text(),
-              is_older ? "it was late already when the recording began" : words_of(late.reason),
-              late.reason_s > 0 && !is_older
-                  ? fmt::format(", by {}", humanise(Seconds{late.reason_s}).text())
-                  : "",
-              late.is_stable ? "" : "; in some steps only"));
+          fmt::format("rank {} comes last at {} of {} collectives: a step, the others wait {} for "
+                      "it; {}{}",
+                      late.rank.value_or(0), late.last_at, late.of_collectives,
+                      humanise(Seconds{late.late_s}).text(),
+                      is_older ? "it was late already when the recording began" : reason_of(late),
+                      late.is_stable ? "" : "; in some steps only"));
     }
   }
 

@@ -16,6 +16,9 @@ namespace {
 /// its loader).
 constexpr double kWorthwhile = 0.05;
 
+/// Above this share a GPU is bound by its kernels, whatever the rest is.
+constexpr double kMostlyComputing = 0.8;
+
 struct Part {
   Nanoseconds time;
   const char* name;   ///< "data-bound"
@@ -40,9 +43,10 @@ std::array<Part, 12> parts_of(const Observation& seen) {
   return {{
       {host.loader, "data-bound", "waits for the loader, which hands over batches too late",
        "more workers of the DataLoader, a deeper prefetch, or less work for each sample", "loader"},
-      {host.sync, "sync-bound", "waits for a host that had waited for it",
+      {host.sync, "sync-bound", "waits for its host, which waits for it in a synchronising call",
        "look for .item(), .cpu(), nonzero() and prints of tensors in the step", "wait"},
-      {host.operation + host.runtime + idle.launch_latency - doubts.of_launch_latency,
+      {host.operation - seen.breakdown.pauses_in_operations + host.runtime + idle.launch_latency -
+           doubts.of_launch_latency,
        "launch-bound", "waits for operators and launches of the host",
        "fewer and larger kernels: torch.compile, fused optimizers, CUDA graphs, larger "
        "micro-batches",
@@ -52,7 +56,7 @@ std::array<Part, 12> parts_of(const Observation& seen) {
        "all ranks"},
       {compiling, "bound by recompilation", "waits for torch.compile",
        "keep shapes fixed, or mark_dynamic() what changes; TORCH_LOGS=recompiles says why"},
-      {host.python - std::min(collecting + compiling, host.python), "host-bound",
+      {host.python - (collecting + compiling - seen.breakdown.pauses_in_operations), "host-bound",
        "waits for Python, or for what it calls between operators",
        "record once more with with_stack=True, and look what Python does in the longest gaps",
        "launches"},
@@ -127,7 +131,7 @@ const char* next_for(OwnWork reason) {
 std::optional<RecordingVerdict> late_verdict(const RecordedJob& job, double worst_share) {
   if (job.late_ranks.empty()) return std::nullopt;
   const LateRank& late = job.late_ranks.front();
-  const double step = mean_step(job.ranks[late.index]);
+  const double step = mean_step(job.pace_rank());
   if (late.late_s < std::max(kWorthwhile, worst_share / 2) * step) return std::nullopt;
   const bool is_older = late.before_s > late.late_s / 2;
   return RecordingVerdict{
@@ -150,7 +154,8 @@ RecordingVerdict verdict_of(const RecordedJob& job) {
   const auto worst = std::ranges::max_element(parts, {}, &Part::time);
   const double worst_share = share_of(seen, worst->time);
   if (const auto late = late_verdict(job, worst_share)) return *late;
-  if (worst_share < kWorthwhile)
+  const double computes = share_of(seen, seen.gpu.compute);
+  if (worst_share < kWorthwhile || computes > kMostlyComputing)
     return {fmt::format("compute-bound: the {} computes {} of the time", device,
                         percent(share_of(seen, seen.gpu.compute))),
             "the kernels themselves: the kinds that take most are above", ""};

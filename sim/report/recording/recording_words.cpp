@@ -1,10 +1,12 @@
 // Words and sums that the page and the JSON of recordings share.
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "sim/report/recording/recording_report.hpp"
+#include "sim/text/humanise.hpp"
 
 namespace stepsim {
 
@@ -25,6 +27,15 @@ const char* words_of(OwnWork reason) {
       break;
   }
   return "the recording does not show why";
+}
+
+std::string reason_of(const LateRank& late) {
+  if (late.has_more_work())
+    return fmt::format("it has more to do: {} kernels, and a median other rank {}",
+                       grouped(std::llround(late.kernels)),
+                       grouped(std::llround(late.kernels_of_others)));
+  if (late.reason_s <= 0) return words_of(late.reason);
+  return fmt::format("{}, by {}", words_of(late.reason), humanise(Seconds{late.reason_s}).text());
 }
 
 CauseSeconds mean_step_causes(const Observation& seen) {

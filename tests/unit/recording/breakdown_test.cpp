@@ -1,6 +1,7 @@
 // Each moment of a recorded step has one cause, by what launched the kernels.
 #include <doctest/doctest.h>
 
+#include "sim/recording/core_device.hpp"
 #include "sim/recording/observation.hpp"
 #include "tests/unit/recording/sample_trace.hpp"
 
@@ -57,6 +58,16 @@ TEST_CASE("idle time is the loader's, the CPU's, the collector's or the launches
   CHECK(of(seen, Cause::garbage_collection) == 30);
   CHECK(of(seen, Cause::launch_gap) == 13);
   CHECK(of(seen, Cause::forward) == 18);
+}
+
+TEST_CASE("a job of GPUs without kernels is no job of a core") {
+  const auto steps = [] {
+    return SampleTrace().annotation("ProfilerStep#1", "0", "100").operation("aten::mm", "0", "90");
+  };
+  CHECK(is_of_core(recording_of(steps().document())));
+  CHECK_FALSE(is_of_core(recording_of(steps().call("cudaLaunchKernel", "5", "5", 1).document())));
+  CHECK_FALSE(is_of_core(
+      recording_of(steps().document(R"("deviceProperties": [{"id": 0, "name": "H100"}],)"))));
 }
 
 TEST_CASE("the place of a late host is its operator, call and line") {

@@ -115,6 +115,44 @@ TEST_CASE("ranks that did not do the same are not matched") {
   CHECK(is_said(job.not_known, "could not be aligned"));
 }
 
+TEST_CASE("a rank with more kernels has more to do") {
+  SampleTrace more;
+  for (int step = 0; step < 2; ++step) {
+    const auto text = [&](int ts) { return fmt::format("{}", 1000 * step + ts); };
+    const int id = 10 * step;
+    more.annotation(fmt::format("ProfilerStep#{}", step), text(0), "1000")
+        .call("cudaLaunchKernel", text(0), "5", id + 1)
+        .call("cudaLaunchKernel", text(10), "5", id + 2)
+        .call("cudaLaunchKernel", text(20), "5", id + 3)
+        .kernel("sgemm", text(50), "350", id + 1)
+        .kernel("sgemm", text(400), "150", id + 2)
+        .add(collective("allreduce", 1000 * step + 550, 450, id + 3));
+  }
+  const RecordedJob job =
+      job_of({rank(0, 0, 0, 50),
+              observed(more.document(R"("distributedInfo": {"rank": 1, "world_size": 2},)"))});
+  REQUIRE(job.late_ranks.size() == 1);
+  const LateRank& late = job.late_ranks.front();
+  CHECK(late.has_more_work());
+  CHECK(late.reason_s == doctest::Approx(105e-6));  // 500 us and not 395
+  CHECK(reason_of(late) == "it has more to do: 4 kernels, and a median other rank 2");
+}
+
+TEST_CASE("communicators of equal members are told apart by their names") {
+  const auto of = [&](int number, double first, double second) {
+    SampleTrace trace;
+    trace.annotation("ProfilerStep#0", "0", "1000")
+        .add(collective("allreduce", first, 100, 1, "7", "DATA_PARALLEL_GROUP"))
+        .add(collective("allreduce", second, 100, 2, "8", "DATA_PARALLEL_GROUP_WITH_CP"));
+    return observed(trace.document(
+        fmt::format(R"("distributedInfo": {{"rank": {}, "world_size": 2}},)", number)));
+  };
+  const RecordedJob job = job_of({of(0, 200, 500), of(1, 500, 200)});
+  CHECK(job.joined == 2);
+  CHECK(job.clocks.residual == 300'000);
+  CHECK(job.late_ranks.empty());  // clocks that differ by more blame nobody
+}
+
 TEST_CASE("operations and axes are known by the words of PyTorch, Megatron and kernels") {
   CHECK(operation_named("_allgather_base") == "all_gather");
   CHECK(operation_named("ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL") == "reduce_scatter");
@@ -126,6 +164,12 @@ TEST_CASE("operations and axes are known by the words of PyTorch, Megatron and k
   CHECK(axis_of({.group_description = "mesh_dp_shard"}, "all_gather") == Axis::data);
   CHECK(axis_of({.group_description = "EXPERT_MODEL_PARALLEL_GROUP"}, "all_to_all") ==
         Axis::expert);
+  CHECK(axis_of({.group_description = "DATA_PARALLEL_GROUP_WITH_CP"}, "all_reduce") == Axis::data);
+  CHECK(axis_of({.group_description = "mesh_dp_shard_cp"}, "all_gather") == Axis::data);
+  CHECK(axis_of({.group_description = "EXPERT_DATA_PARALLEL_GROUP"}, "all_reduce") == Axis::data);
+  CHECK(axis_of({.group_description = "MODEL_PARALLEL_GROUP"}, "all_reduce") == Axis::tensor);
+  CHECK(axis_of({.group_description = "mesh_cp"}, "all_gather") == Axis::context);
+  CHECK(axis_of({}, "send_receive") == Axis::pipeline);
   CHECK(axis_of({}, "send") == Axis::pipeline);
   CHECK(axis_of({}, "all_reduce") == Axis::data);
   CHECK(bus_factor("all_reduce", 4) == 1.5);

@@ -187,6 +187,26 @@ TEST_CASE("of a run on CPUs operators are the work, and the thread waits for col
   for (const ReplayedChange& change : result.changes) CHECK(change.name != "launches");
 }
 
+TEST_CASE("a core does without its reads, collections and loader") {
+  const Recording recording = with_core_as_device(
+      recording_of(SampleTrace()
+                       .annotation("ProfilerStep#1", "0", "1000")
+                       .annotation("enumerate(DataLoader)#x", "0", "100")
+                       .operation("aten::mm", "100", "300")
+                       .operation("aten::item", "400", "200")
+                       .operation("aten::mm", "600", "100")
+                       .annotation("garbage collection of generation 2", "700", "250")
+                       .operation("aten::add_", "950", "50")
+                       .document()));
+  const auto plan = replay_plan(recording, sample_kinds());
+  REQUIRE(plan);
+  const Replay result = replay(*plan);
+  check_unchanged(result, {1000 * us});
+  CHECK(step_with(result, "loader") == doctest::Approx(900 * us));
+  CHECK(step_with(result, "reads") == doctest::Approx(800 * us));
+  CHECK(step_with(result, "garbage_collection") == doctest::Approx(750 * us));
+}
+
 TEST_CASE("a launch that found its queue full waits for room") {
   // 1,050 kernels of 10 us, a launch each us; the last launch waits until the 899th has ended.
   const std::string name = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
