@@ -13,7 +13,7 @@ declare -A sees=(
   [plan]="core scenario ops cluster timeline plan" [validate]="core validation")
 sees[search]="${sees[plan]} search"
 sees[engine]="${sees[plan]} engine"
-sees[import]="core text process scenario cluster plan import"
+sees[import]="core text process scenario cluster plan timeline recording import"
 sees[calibrate/profile]="${sees[import]} ${sees[calibrate/fit]} calibrate/profile"
 sees[export]="${sees[import]} export"
 sees[replay]="${sees[engine]} text recording replay"

@@ -37,6 +37,8 @@ const Importer& recognised(const std::string& path) {
     throw UserError(fmt::format("standard input needs a kind: stepsim import KIND - with one of {}",
                                 names_text(all)));
   refuse_misspelt_kind(path);
+  for (const Importer* importer : all)
+    if (importer->recognises_path != nullptr && importer->recognises_path(path)) return *importer;
   const auto source = read_source(path, kLargestImport);
   const std::string& text = source->text;
   refuse_large_import(path, text);

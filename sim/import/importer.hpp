@@ -24,6 +24,9 @@ struct Importer {
   std::vector<std::string_view> options;
   /// Whether the file's text is of this kind, and of no other. The path may be "-" (standard input).
   bool (*recognises)(const std::string& path, const std::string& text);
+  /// Whether the file, or folder, is of this kind, where its text is not read: it may be large or
+  /// compressed. nullptr: its text shows.
+  bool (*recognises_path)(const std::string& path) = nullptr;
   /// Makes a scenario, or a cluster that has been checked: one of them is there.
   Draft (*scenario)(const ImportOptions& options) = nullptr;
   Draft (*cluster)(const ImportOptions& options) = nullptr;

@@ -8,9 +8,7 @@
 #include "sim/recording/host_context.hpp"
 
 namespace stepsim {
-namespace {
 
-/// The phase that an event's name says, if any.
 std::optional<StepPhase> phase_said_by(std::string_view name) {
   if (name.starts_with("Optimizer.") || name == "## optimizer ##") return StepPhase::optimizer;
   if (name.find("CheckpointFunctionBackward") != name.npos) return StepPhase::recompute;
@@ -21,6 +19,8 @@ std::optional<StepPhase> phase_said_by(std::string_view name) {
   if (name.ends_with("Backward")) return StepPhase::backward;
   return std::nullopt;
 }
+
+namespace {
 
 class PhaseFinder {
  public:

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "sim/recording/recording.hpp"
@@ -9,6 +11,9 @@
 namespace stepsim {
 
 enum class StepPhase : std::uint8_t { forward, recompute, backward, optimizer, not_known };
+
+/// The phase that an event of the host says by its name, if any.
+std::optional<StepPhase> phase_said_by(std::string_view name);
 
 /// The phase of each activity, in their order, by what encloses its launch on the host: PyTorch's
 /// annotation `Optimizer.step#...`, its operator `autograd::engine::evaluate_function: ...` (since

@@ -105,6 +105,9 @@ Recording put_in_order(Recording recording) {
     std::stable_sort(
         thread.collective_calls.begin(), thread.collective_calls.end(),
         [](const CollectiveCall& a, const CollectiveCall& b) { return is_before(a.time, b.time); });
+    std::stable_sort(
+        thread.shaped_calls.begin(), thread.shaped_calls.end(),
+        [](const ShapedCall& a, const ShapedCall& b) { return is_before(a.time, b.time); });
   }
   std::stable_sort(
       recording.activities.begin(), recording.activities.end(),

@@ -49,10 +49,25 @@ struct CollectiveCall {
   std::uint32_t collective = kNoCollective;  ///< index in Recording::collectives
 };
 
+/// An operator with the sizes of its tensors: one record for all calls that are alike.
+struct RecordedShape {
+  std::uint32_t name = 0;                        ///< index in Recording::names
+  std::vector<std::vector<std::int64_t>> sizes;  ///< of each argument; empty for what is no tensor
+  std::string type;                              ///< of the first: float, c10::BFloat16
+};
+
+/// A call of an operator whose sizes were recorded.
+struct ShapedCall {
+  Interval time;
+  std::uint32_t shape = 0;  ///< index in Recording::shapes
+};
+
 struct RecordedThread {
   std::string process, thread;    ///< their ids, as the file has them
   std::vector<HostEvent> events;  ///< in order of their start, the longer of two first
   std::vector<CollectiveCall> collective_calls;  ///< in order of their start
+  /// Of the few operators that say what a model is (has_shape), in order of their start.
+  std::vector<ShapedCall> shaped_calls;
 };
 
 /// A host event by its place in the recording.
@@ -102,6 +117,7 @@ struct Recording {
   bool is_of_core = false;              ///< the device is a core of a CPU (core_device.hpp)
   std::vector<GpuActivity> activities;  ///< of one GPU, in order of their start
   std::vector<RecordedCollective> collectives;
+  std::vector<RecordedShape> shapes;
   std::vector<RecordedStep> steps;  ///< where a reader chose them; else those of torch.profiler are
   ReadingNotes notes;
 

@@ -14,33 +14,14 @@
 #include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
-#include "sim/recording/looks_like_recording.hpp"
 #include "sim/recording/read_recordings.hpp"
+#include "sim/recording/recording_files.hpp"
 #include "sim/scenario/load.hpp"
 
 namespace stepsim {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Files {
-  std::vector<std::string> recordings;  ///< in order of their names
-  std::vector<std::string> others;
-};
-
-Files files_in(const std::string& folder) {
-  Files files;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (!entry.is_regular_file()) continue;
-    const std::string path = entry.path().string();
-    (looks_like_recording(path) ? files.recordings : files.others).push_back(path);
-  }
-  if (error) throw IoError(fmt::format("cannot read {}: {}", folder, error.message()));
-  std::ranges::sort(files.recordings);
-  std::ranges::sort(files.others);
-  return files;
-}
 
 /// What came of a recording.
 struct OfRank {
@@ -144,10 +125,8 @@ ReadJob joined(std::vector<OfRank> ranks) {
 
 ReadJob read_job(const std::string& path, bool with_plan) {
   std::error_code ignored;
-  const bool is_folder = fs::is_directory(path, ignored);
-  const Files files = is_folder ? files_in(path) : Files{{path}, {}};
-  if (files.recordings.empty())
-    throw UserError(fmt::format("{}: no file of this folder is a recording", quoted_path(path)));
+  const bool is_folder = std::filesystem::is_directory(path, ignored);
+  const RecordingFiles files = recording_files(path);
   const KernelKinds kinds = load_kernel_kinds(library_for(path));
   std::vector<Read> results = read_all(files.recordings, kinds, with_plan && !is_folder);
   std::vector<OfRank> ranks;

@@ -108,8 +108,18 @@ void read_collective(std::string_view key, std::string_view value, KinetoEvent& 
   if (key == "dtype") collective().bytes_per_element = bytes_of_type(value);
 }
 
+/// Before September 2021 "Input dims"; their types are called "Input type".
+void read_shape(std::string_view key, ondemand::value value, KinetoEvent& event) {
+  std::string_view text;
+  const bool is_sizes = key == "Input Dims" || key == "Input dims";
+  if (!is_sizes && key != "Input type") return;
+  if (simdjson::to_json_string(value).get(text) != simdjson::SUCCESS) return;
+  (is_sizes ? event.sizes : event.types) = text;
+}
+
 void read_argument(std::string_view key, ondemand::value value, KinetoEvent& event) {
   if (key.empty()) return;
+  if (has_shape(event.name)) return read_shape(key, value, event);
   // Keys of collectives begin with these letters, and few others do.
   if (std::string_view("CPGIOd").find(key.front()) != std::string_view::npos && key != "device")
     return read_collective(key, bare(value.raw_json_token()), event);
@@ -136,10 +146,12 @@ bool read_arguments(ondemand::value value, KinetoEvent& event) {
   return true;
 }
 
-/// Only what launches, was launched or communicates has arguments that matter here.
+/// Only what launches, was launched, communicates or has sizes has arguments that matter here.
 bool has_arguments(const KinetoEvent& event) {
-  if (event.category == "cpu_op") return event.name == "record_param_comms";
-  return event.category != "Operator" && event.category != "python_function";
+  if (event.category == "cpu_op")
+    return event.name == "record_param_comms" || has_shape(event.name);
+  if (event.category == "Operator") return has_shape(event.name);
+  return event.category != "python_function";
 }
 
 bool read_text(ondemand::value value, std::string_view& text) {
@@ -178,6 +190,15 @@ std::string in_ascii(std::string_view text) {
 }
 
 }  // namespace
+
+bool has_shape(std::string_view operation) {
+  static constexpr std::array<std::string_view, 8> kShaped{"mm",          "addmm",     "bmm",
+                                                           "linear",      "embedding", "convolution",
+                                                           "embedding_bag", "scaled_dot_product_attention"};
+  if (!operation.starts_with("aten::")) return false;
+  operation.remove_prefix(6);
+  return std::ranges::find(kShaped, operation) != kShaped.end();
+}
 
 std::optional<Nanoseconds> nanoseconds_of(std::string_view microseconds) {
   std::string_view text = microseconds;

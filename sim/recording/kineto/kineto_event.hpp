@@ -21,7 +21,12 @@ struct KinetoEvent {
   std::optional<std::int64_t> stream, device;    ///< of args
   double bytes = 0;                              ///< of args, of a copy
   std::optional<RecordedCollective> collective;  ///< of args: what NCCL, RCCL or gloo are told
+  std::string_view sizes, types;  ///< of args: lists as they stand there, where has_shape
 };
+
+/// Whether the operator says what a model is by the sizes of its tensors: products of matrices,
+/// convolutions, look-ups and attention. Those of others are not read.
+bool has_shape(std::string_view operation);
 
 /// A decimal number of microseconds as nanoseconds, exactly: a double would hold times since 1970
 /// to 0.25 us only. Nothing where the text is no number, or later than 285 years.

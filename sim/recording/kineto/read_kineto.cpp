@@ -94,6 +94,47 @@ class Collectives {
   std::map<std::tuple<std::string, std::string, double, double, double, int>, std::uint32_t> index_;
 };
 
+/// "[[8, 256], [], [1000]]"; what is nested deeper, as lists of tensors are, is left out.
+std::vector<std::vector<std::int64_t>> sizes_in(std::string_view text) {
+  std::vector<std::vector<std::int64_t>> sizes;
+  int depth = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '[' && ++depth == 2) sizes.emplace_back();
+    if (text[at] == ']') --depth;
+    if (depth != 2 || text[at] < '0' || text[at] > '9') continue;
+    std::int64_t size = 0;
+    const auto [end, error] = std::from_chars(&text[at], text.data() + text.size(), size);
+    if (error == std::errc()) sizes.back().push_back(size);
+    at = static_cast<std::size_t>(end - text.data()) - 1;
+  }
+  return sizes;
+}
+
+/// "float" of `["float", "Scalar"]`.
+std::string first_in(std::string_view types) {
+  const std::size_t begin = std::min(types.find('"'), types.size() - 1) + 1;
+  return std::string(types.substr(begin, types.find('"', begin) - begin));
+}
+
+/// Shapes of operators, each kept once.
+class Shapes {
+ public:
+  std::uint32_t index_of(std::uint32_t name, const KinetoEvent& event) {
+    const auto [at, is_new] =
+        index_.try_emplace(std::tuple{name, std::string(event.sizes), std::string(event.types)},
+                           static_cast<std::uint32_t>(all_.size()));
+    if (is_new)
+      all_.push_back(
+          {name, sizes_in(event.sizes), event.types.empty() ? "" : first_in(event.types)});
+    return at->second;
+  }
+  std::vector<RecordedShape> take() { return std::move(all_); }
+
+ private:
+  std::vector<RecordedShape> all_;
+  std::map<std::tuple<std::uint32_t, std::string, std::string>, std::uint32_t> index_;
+};
+
 class KinetoReader {
  public:
   explicit KinetoReader(std::string file) { recording_.file = std::move(file); }
@@ -119,6 +160,7 @@ class KinetoReader {
     recording_.format = "PyTorch (Kineto)";
     recording_.names = names_.take();
     recording_.collectives = collectives_.take();
+    recording_.shapes = shapes_.take();
     recording_.notes.is_cut = is_cut;
     recording_.notes.has_stacks |= metadata.has_stacks;
     recording_.notes.has_memory |= metadata.has_memory;
@@ -173,6 +215,8 @@ class KinetoReader {
       host.work = HostWork::annotation;
     RecordedThread& thread = thread_of(event);
     thread.events.push_back(host);
+    if (!event.sizes.empty())
+      thread.shaped_calls.push_back({*time, shapes_.index_of(host.name, event)});
     const auto collective = collective_of(event);
     if (collective) thread.collective_calls.push_back({*time, collectives_.index_of(*collective)});
   }
@@ -198,7 +242,7 @@ class KinetoReader {
       return threads[last_thread_];
     const auto [at, is_new] = thread_index_.try_emplace(
         std::pair{std::string(event.process), std::string(event.thread)}, threads.size());
-    if (is_new) threads.push_back({at->first.first, at->first.second, {}, {}});
+    if (is_new) threads.push_back({at->first.first, at->first.second, {}, {}, {}});
     last_thread_ = at->second;
     return threads[last_thread_];
   }
@@ -237,6 +281,7 @@ class KinetoReader {
       for (RecordedThread& thread : recording_.threads) {
         for (HostEvent& event : thread.events) work(event.time);
         for (CollectiveCall& call : thread.collective_calls) work(call.time);
+        for (ShapedCall& call : thread.shaped_calls) work(call.time);
       }
       for (GpuActivity& activity : recording_.activities) work(activity.time);
     };
@@ -251,6 +296,7 @@ class KinetoReader {
   Recording recording_;
   RecordedNames names_;
   Collectives collectives_;
+  Shapes shapes_;
   std::map<std::pair<std::string, std::string>, std::size_t> thread_index_;
   std::size_t last_thread_ = 0;
   std::map<std::int64_t, std::vector<GpuActivity>> by_device_;

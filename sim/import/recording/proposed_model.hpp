@@ -1,0 +1,28 @@
+// The model that a recording may be of: one of models/ that fits, or what was seen of it.
+#pragma once
+
+#include <string>
+
+#include "sim/import/draft.hpp"
+#include "sim/import/recording/recorded_model.hpp"
+#include "sim/scenario/load.hpp"
+
+namespace stepsim {
+
+struct ProposedModel {
+  std::string model;  ///< as a scenario says it: a name, or a map
+  RecordedKind kind = RecordedKind::unknown;
+  std::int64_t positions = 0;  ///< rows of a table of them, which bound the sequence; 0: none
+};
+
+/// Of the models that agree with all that is known, the one with the fewest parameters; where none
+/// does, the recorded layers and widths, with a known model's for those that were not recorded. It
+/// is listed as assumed. `split` is by how many ranks gradients are split: recorded parameters are a
+/// share then.
+ProposedModel propose_model(const RecordedModel& seen, int split, const Library& library,
+                            Draft& draft);
+
+/// The kind of a model that is stated. Throws UserError where there is none of that name.
+ProposedModel stated_model(const std::string& name, const Library& library);
+
+}  // namespace stepsim
