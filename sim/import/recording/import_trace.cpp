@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -40,7 +41,8 @@ struct FirstRank {
 
 FirstRank first_rank(const ImportOptions& options) {
   if (options.file == "-")
-    throw UserError("import trace: a recording is read from a file or a folder, not from standard input");
+    throw UserError(
+        "import trace: a recording is read from a file or a folder, not from standard input");
   const RecordingFiles files = recording_files(options.file);
   std::vector<Recording> in_first = read_recordings(files.recordings.front());
   const std::size_t ranks = std::max(in_first.size(), files.recordings.size());
@@ -49,6 +51,13 @@ FirstRank first_rank(const ImportOptions& options) {
 
 /// Values that were counted, as whole numbers of people.
 std::string times_text(double calls) { return fmt::format("{:.0f}", calls); }
+
+/// Of each layer; 0: the model has none.
+std::int64_t experts_of(const std::string& model, const Library& library) {
+  const Model named = load_model(model, library);
+  const auto* shape = std::get_if<Transformer>(&named.shape);
+  return shape == nullptr || !shape->experts ? 0 : shape->experts->count;
+}
 
 class TraceImport {
  public:
@@ -64,6 +73,9 @@ class TraceImport {
     seen_ = model_in(counts_, run_.passes);
     if (seen_.layers > 0) seen_.layers *= split_.stages;
     seen_.parameters = split_.gradients;
+    if (seen_.kind == RecordedKind::unknown && run_.has_convolutions)
+      seen_.kind = RecordedKind::resnet;
+    seen_.has_experts = split_.dispatches;
   }
 
   Draft write() {
@@ -85,19 +97,22 @@ class TraceImport {
 
  private:
   bool is_transformer() const { return model_.kind == RecordedKind::transformer; }
+  bool is_named_model() const { return is_transformer() && !model_.model.starts_with('{'); }
   const Recording& recording() const { return first_.recording; }
 
   void refuse_inference() {
     if (recording().activities.empty() && !recording().is_of_core && !run_.has_operators)
-      throw UserError(fmt::format("{}: neither kernels nor operators were recorded: nothing says "
-                                  "what was trained",
-                                  quoted_path(recording().file)));
-    const bool may_train = run_.has_backward || run_.is_compiled || run_.replays_graphs ||
-                           split_.reduce_scatters > 0 || split_.dispatches || !run_.has_operators;
+      throw UserError(
+          fmt::format("{}: neither kernels nor operators were recorded: nothing says "
+                      "what was trained",
+                      quoted_path(recording().file)));
+    const bool may_train =
+        run_.trains || split_.reduce_scatters > 0 || split_.dispatches || !run_.has_operators;
     if (!may_train)
-      throw UserError(fmt::format("{}: neither a backward pass nor an optimizer was recorded: "
-                                  "inference is not simulated",
-                                  quoted_path(recording().file)));
+      throw UserError(
+          fmt::format("{}: neither a backward pass nor an optimizer was recorded: "
+                      "inference is not simulated",
+                      quoted_path(recording().file)));
   }
 
   /// A GPU that is known stands for its cluster; the network between nodes is nowhere recorded.
@@ -106,13 +121,14 @@ class TraceImport {
     const KnownDevice device = device_named(recording().device);
     if (!options.cluster && !device.cluster.empty()) {
       options.cluster = std::string(device.cluster);
-      draft_.assume({"cluster", *options.cluster,
-                     fmt::format("it has the recorded {}; the network is not recorded",
-                                 recording().device),
-                     "--cluster NAME"});
+      draft_.assume(
+          {"cluster", *options.cluster,
+           fmt::format("it has the recorded {}; the network is not recorded", recording().device),
+           "--cluster NAME"});
       if (!device.note.empty()) draft_.note(recording().device, std::string(device.note));
     } else if (!options.cluster) {
-      const std::string name = recording().device.empty() ? "a GPU without a name" : recording().device;
+      const std::string name =
+          recording().device.empty() ? "a GPU without a name" : recording().device;
       draft_.note(name, recording().is_of_core
                             ? "the GPU of the cluster; stepsim calibrate cpu writes one of this CPU"
                             : "no file of calib/gpus/ is of it, the GPU of the cluster stands in");
@@ -123,17 +139,12 @@ class TraceImport {
     stated.why = split_.is_world_known ? "recorded, not how many a node has"
                                        : "seen in groups and files; the recording does not say it";
     machine_ = machine_for(options, stated, draft_);
-    split_.world = machine_.gpus();
   }
 
   void note_groups() {
     constexpr std::size_t kMost = 4;
     for (std::size_t i = 0; i < std::min(kMost, split_.unplaced.size()); ++i)
       draft_.note(split_.unplaced[i], "no split");
-    if (split_.world % (split_.tensor * split_.context * split_.stages) != 0)
-      throw UserError(fmt::format("{} GPUs are no whole number of {} tensor x {} context ranks x {} "
-                                  "stages, which were recorded",
-                                  split_.world, split_.tensor, split_.context, split_.stages));
     if (!counts_.marks_steps() && counts_.optimizer_steps() == 0)
       draft_.note("no step is marked", "all that was recorded is taken for one step");
   }
@@ -173,9 +184,9 @@ class TraceImport {
     std::int64_t passes = options_.accumulation > 0 ? options_.accumulation : run_.passes;
     if (passes == 0 && options_.global_batch > 0) passes = options_.global_batch / each;
     if (passes == 0)
-      passes = recorded_or(0, split_.stages > 1 ? 4LL * split_.stages : 1,
-                           {"accumulation", "", "nothing that is recorded repeats in a step",
-                            "--accumulation N"});
+      passes = recorded_or(
+          0, split_.stages > 1 ? 4LL * split_.stages : 1,
+          {"accumulation", "", "nothing that is recorded repeats in a step", "--accumulation N"});
     if (!run_.marks_agree && options_.accumulation == 0)
       draft_.assume({"accumulation", std::to_string(passes),
                      fmt::format("a step has {}", fmt::join(run_.marks, ", ")),
@@ -183,9 +194,10 @@ class TraceImport {
     passes_ = passes;
     global_ = options_.global_batch > 0 ? options_.global_batch : each * passes;
     if (global_ % each != 0)
-      throw UserError(fmt::format("a global batch of {} is no whole number of passes of {} x {} "
-                                  "data-parallel ranks",
-                                  global_, micro_, split_.data()));
+      throw UserError(
+          fmt::format("a global batch of {} is no whole number of passes of {} x {} "
+                      "data-parallel ranks",
+                      global_, micro_, split_.data()));
   }
 
   std::string no_shapes() const {
@@ -196,12 +208,16 @@ class TraceImport {
   /// FSDP gathers before forward and before backward passes, so that there are two gathers for each
   /// reduction; with parameters kept, or an optimizer that is sharded alone, there is one.
   std::string sharding() {
-    if (split_.data() * split_.context == 1 || split_.reduce_scatters == 0) return "ddp";
+    // Tables are exchanged by reduce-scatters, too.
+    const bool has_tables = model_.kind == RecordedKind::dlrm;
+    if (split_.data() * split_.context == 1 || split_.reduce_scatters == 0 || has_tables)
+      return "ddp";
     const bool gathers_twice = split_.all_gathers >= 1.5 * split_.reduce_scatters;
     const std::string calls =
         fmt::format("{} all-gathers and {} reduce-scatters a step", times_text(split_.all_gathers),
                     times_text(split_.reduce_scatters));
-    const bool is_fsdp = run_.wrapper == RecordedWrapper::fsdp1 || run_.wrapper == RecordedWrapper::fsdp2;
+    const bool is_fsdp =
+        run_.wrapper == RecordedWrapper::fsdp1 || run_.wrapper == RecordedWrapper::fsdp2;
     std::string sharding = gathers_twice ? "zero3" : is_fsdp ? "zero2" : "zero1";
     if (!is_fsdp) draft_.assume({"sharding", sharding, calls, "parallelism.data.sharding"});
     return sharding;
@@ -257,12 +273,14 @@ class TraceImport {
   void write_optimizer(Entries& e) {
     const std::string& name = run_.optimizer;
     if (name.empty()) {
-      draft_.assume({"optimizer", "adam", "no optimizer's step was recorded", "training.optimizer"});
+      draft_.assume(
+          {"optimizer", "adam", "no optimizer's step was recorded", "training.optimizer"});
     } else if (name.find("Adam") != name.npos) {
       e.emplace_back("optimizer: adam");
     } else if (name == "SGD") {
       e.emplace_back("optimizer: momentum");
-      draft_.assume({"momentum", "yes", "a recorded SGD may have one or not", "training.optimizer"});
+      draft_.assume(
+          {"momentum", "yes", "a recorded SGD may have one or not", "training.optimizer"});
     } else {
       e.emplace_back("optimizer: adam");
       draft_.note("optimizer " + name, "adam");
@@ -292,18 +310,22 @@ class TraceImport {
     draft_.map("  data", data);
   }
 
-  /// A model without experts has nothing to deal out.
+  /// A model without experts has nothing to deal out. DeepEP's kernels do not say their group.
   void write_experts() {
-    const bool has_experts = is_transformer() && !model_.model.starts_with('{') &&
-                             std::get<Transformer>(load_model(model_.model, library_).shape).experts.has_value();
-    if (split_.expert > 1 && has_experts) {
-      Entries e{fmt::format("degree: {}", split_.expert)};
+    const std::int64_t experts = is_named_model() ? experts_of(model_.model, library_) : 0;
+    if (experts > 0 && (split_.expert > 1 || split_.dispatches)) {
+      std::int64_t degree = split_.expert;
+      if (degree == 1) {
+        degree = std::gcd(experts, std::int64_t{split_.data()} * split_.context);
+        draft_.assume({"expert ranks", std::to_string(degree),
+                       "DeepEP's kernels do not say among how many ranks they are",
+                       "parallelism.expert.degree"});
+      }
+      Entries e{fmt::format("degree: {}", degree)};
       if (split_.dispatches) e.emplace_back("dispatcher: deepep");
       draft_.map("  expert", e);
     } else if (split_.expert > 1 || split_.dispatches) {
-      draft_.note(split_.expert > 1 ? fmt::format("expert groups of {} ranks", split_.expert)
-                                    : "DeepEP's dispatch and combine, whose group is not recorded",
-                  "no experts: --model states one that has them, parallelism.expert their degree");
+      draft_.note("exchanges of experts' tokens", "no experts, for the model has none");
     } else if (split_.exchanges_among_all && model_.kind != RecordedKind::dlrm) {
       draft_.note("all-to-alls among all ranks", "no exchange");
     }
@@ -325,8 +347,10 @@ class TraceImport {
     const double sample_s = run_.loader_s / static_cast<double>(micro_);
     draft_.map("data", {"workers: 0", fmt::format("decode: {:.6g} us", sample_s * 1e6),
                         "sample_size: 8 B", "storage: page_cache"});
-    draft_.assume({"samples", "8 B in the page cache", "their size is not recorded; all of the "
-                   "loader's time is taken for decoding", "data.sample_size"});
+    draft_.assume({"samples", "8 B in the page cache",
+                   "their size is not recorded; all of the "
+                   "loader's time is taken for decoding",
+                   "data.sample_size"});
   }
 
   const ImportOptions& options_;

@@ -26,16 +26,19 @@ bool agrees(const std::optional<bool>& seen, bool has) { return !seen || *seen =
 /// Gradients of a model's parameters are all that a step reduces, but for a loss or a norm.
 bool agrees_in_size(double seen, std::int64_t parameters) {
   constexpr double kRest = 0.002;
-  return seen == 0 || (parameters > 0 && std::abs(seen / static_cast<double>(parameters) - 1) < kRest);
+  return seen == 0 ||
+         (parameters > 0 && std::abs(seen / static_cast<double>(parameters) - 1) < kRest);
 }
 
 bool fits(const RecordedModel& seen, const Transformer& t) {
   if (seen.kind != RecordedKind::transformer || t.encoder_layers > 0 || t.vision) return false;
   const bool has_words = seen.vocabulary == 0 || (seen.vocabulary >= t.vocabulary &&
                                                   seen.vocabulary < t.vocabulary + kPadding);
+  // As many heads of keys as of queries may be repeated ones.
+  const std::int64_t kv_heads = seen.kv_heads == seen.heads ? 0 : seen.kv_heads;
   return has_words && agrees(seen.layers, t.layers) && agrees(seen.hidden, t.hidden) &&
          (t.experts || agrees(seen.ffn, t.ffn)) && agrees(seen.heads, t.heads) &&
-         agrees(seen.kv_heads, t.kv_heads) && agrees(seen.rms_norm, t.rms_norm) &&
+         agrees(kv_heads, t.kv_heads) && agrees(seen.rms_norm, t.rms_norm) &&
          agrees(seen.gated_mlp, t.gated_mlp);
 }
 
@@ -43,11 +46,15 @@ bool fits(const RecordedModel& seen, const Transformer& t) {
 bool fits(const RecordedModel& seen, const ResNet& r) {
   if (seen.kind != RecordedKind::resnet) return false;
   const std::int64_t blocks = std::accumulate(r.blocks.begin(), r.blocks.end(), std::int64_t{0});
+  // The widths of grouped convolutions are others.
+  const bool has_widths =
+      std::ranges::any_of(seen.blocks, [](std::int64_t each) { return each > 0; });
+  if (has_widths && (r.groups > 1 || !std::ranges::equal(seen.blocks, r.blocks))) return false;
   return seen.convolutions == 1 + 3 * blocks + static_cast<std::int64_t>(r.blocks.size());
 }
 
 bool fits(const RecordedModel& seen, const Mlp& m) {
-  return seen.kind == RecordedKind::mlp && agrees(seen.layers, m.layers) &&
+  return seen.kind == RecordedKind::mlp && seen.hidden > 0 && agrees(seen.layers, m.layers) &&
          agrees(seen.hidden, m.width);
 }
 
@@ -56,6 +63,12 @@ bool fits(const RecordedModel& seen, const Dlrm&) { return seen.kind == Recorded
 /// Whether enough was recorded to tell models apart.
 bool is_known(const RecordedModel& seen) {
   return seen.layers > 0 || seen.convolutions > 0 || seen.kind == RecordedKind::dlrm;
+}
+
+/// Plain convolutions are more usual than grouped ones.
+bool is_grouped(const Model& model) {
+  const auto* shape = std::get_if<ResNet>(&model.shape);
+  return shape != nullptr && shape->groups > 1;
 }
 
 /// Those that agree, the fewest parameters first.
@@ -69,7 +82,9 @@ std::vector<Model> models_that_fit(const RecordedModel& seen, int split, const L
       found.push_back(std::move(model));
     }
   }
-  std::ranges::stable_sort(found, {}, &Model::published_parameters);
+  std::ranges::stable_sort(found, {}, [](const Model& model) {
+    return std::pair{is_grouped(model), model.published_parameters};
+  });
   return found;
 }
 
@@ -89,6 +104,7 @@ std::string seen_text(const RecordedModel& seen, int split) {
   }
   say("gradients", static_cast<std::int64_t>(seen.parameters * split));
   if (seen.kind == RecordedKind::dlrm) parts.emplace_back("look-ups in tables");
+  if (seen.has_experts) parts.emplace_back("experts, to which DeepEP hands tokens");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -96,7 +112,8 @@ std::string transformer_text(const RecordedModel& seen) {
   Entries e{"name: recorded", fmt::format("layers: {}", seen.layers),
             fmt::format("hidden: {}", seen.hidden)};
   // Heads of 64 are those of GPT-2 and its like.
-  e.push_back(fmt::format("heads: {}", seen.heads > 0 ? seen.heads : std::max<std::int64_t>(seen.hidden / 64, 1)));
+  e.push_back(fmt::format(
+      "heads: {}", seen.heads > 0 ? seen.heads : std::max<std::int64_t>(seen.hidden / 64, 1)));
   if (seen.kv_heads > 0 && seen.kv_heads != seen.heads)
     e.push_back(fmt::format("kv_heads: {}", seen.kv_heads));
   if (seen.head_dim > 0 && seen.head_dim * seen.heads != seen.hidden)
@@ -123,7 +140,8 @@ std::string resnet_text(const RecordedModel& seen) {
 }
 
 bool has_blocks(const RecordedModel& seen) {
-  const std::int64_t blocks = std::accumulate(std::begin(seen.blocks), std::end(seen.blocks), std::int64_t{0});
+  const std::int64_t blocks =
+      std::accumulate(std::begin(seen.blocks), std::end(seen.blocks), std::int64_t{0});
   return *std::ranges::min_element(seen.blocks) > 0 && seen.convolutions == 1 + 3 * blocks + 4;
 }
 
@@ -132,15 +150,19 @@ std::string own_model(const RecordedModel& seen) {
   if (seen.kind == RecordedKind::transformer && seen.hidden > 0 && seen.layers > 0)
     return transformer_text(seen);
   if (seen.kind == RecordedKind::resnet && has_blocks(seen)) return resnet_text(seen);
-  if (seen.kind == RecordedKind::mlp)
-    return fmt::format("{{name: recorded, kind: mlp, layers: {}, width: {}}}", seen.layers, seen.hidden);
+  if (seen.kind == RecordedKind::mlp && seen.hidden > 0)
+    return fmt::format("{{name: recorded, kind: mlp, layers: {}, width: {}}}", seen.layers,
+                       seen.hidden);
   return "";
 }
 
 /// Known models of each kind.
 std::string stand_in(const RecordedModel& seen) {
   if (seen.kind == RecordedKind::resnet) return "resnet50";
+  if (seen.kind == RecordedKind::mlp)
+    return fmt::format("{{base: mlp-20x4096, layers: {}}}", seen.layers);
   if (seen.kind == RecordedKind::dlrm) return "dlrm-criteo-1tb";
+  if (seen.has_experts) return "deepseek-v3";  // DeepEP is its authors' library
   const std::string base = seen.rms_norm.value_or(false) ? "llama2-7b" : "gpt2";
   return seen.layers > 0 ? fmt::format("{{base: {}, layers: {}}}", base, seen.layers) : base;
 }
@@ -176,7 +198,9 @@ ProposedModel propose_model(const RecordedModel& seen, int split, const Library&
   if (!fitting.empty()) {
     std::string why = "it has what was recorded: " + what;
     if (fitting.size() > 1)
-      why += fmt::format("; so have {} others, as {}", fitting.size() - 1, fitting[1].name);
+      why +=
+          fmt::format("; {} fits, too{}", fitting[1].name,
+                      fitting.size() > 2 ? fmt::format(", and {} more", fitting.size() - 2) : "");
     return assumed({fitting[0].name, kind_of(fitting[0]), positions_of(fitting[0])}, why);
   }
   const std::string own = own_model(seen);
@@ -190,7 +214,7 @@ ProposedModel propose_model(const RecordedModel& seen, int split, const Library&
   const std::int64_t positions = is_gpt ? positions_of(load_model("gpt2", library)) : 0;
   return assumed({other, kind, positions},
                  what.empty() ? "the recording says nothing of it"
-                              : fmt::format("a stand-in; no file of models/ has {}", what));
+                              : fmt::format("a stand-in; of the model is known: {}", what));
 }
 
 }  // namespace stepsim

@@ -66,7 +66,6 @@ class ModelFinder {
     has_embedding_ = counts_.forward("aten::embedding") > 0;
     model_.layers = attentions_ > 0 ? attentions_ : norms_ >= 3 ? (norms_ - 1) / 2 : 0;
     if (norms_ > 0) model_.rms_norm = false;
-    if (calls("aten::rms_norm") > 0) model_.rms_norm = true;
     if (linears_seen_ > 0) model_.dropout = calls("aten::dropout") > 0;
   }
 
@@ -132,11 +131,9 @@ class ModelFinder {
     const auto linears = this->linears();
     if (linears.empty()) return;
     model_.bias = has_bias_;
-    is_square_ = linears.size() == 1 && linears.begin()->first.first == linears.begin()->first.second;
-    if (is_square_ && !has_embedding_) {
-      model_.layers = linears.begin()->second;
-      model_.hidden = linears.begin()->first.first;
-    }
+    const bool is_square =
+        linears.size() == 1 && linears.begin()->first.first == linears.begin()->first.second;
+    if (is_square && !has_embedding_) model_.hidden = linears.begin()->first.first;
     if (model_.hidden == 0 || !has_embedding_) return;
     std::int64_t times = 0;
     for (const auto& [linear, of_pass] : linears) {
@@ -147,9 +144,21 @@ class ModelFinder {
     }
     if (model_.ffn == 0) return;
     if (model_.layers == 0) model_.layers = times;
+    read_kv_heads(linears);
     const auto up = linears.find({model_.ffn, model_.hidden});
     const auto both = linears.find({2 * model_.ffn, model_.hidden});
     model_.gated_mlp = both != linears.end() || (up != linears.end() && up->second >= 2 * times);
+  }
+
+  /// Keys and values are often repeated before attention, but their layers are narrow.
+  void read_kv_heads(const std::map<Linear, std::int64_t>& linears) {
+    if (model_.head_dim == 0) return;
+    for (const auto& [linear, of_pass] : linears) {
+      const bool is_narrow = linear.first < model_.heads * model_.head_dim;
+      if (linear.second == model_.hidden && is_narrow && of_pass == 2 * model_.layers &&
+          linear.first % model_.head_dim == 0)
+        model_.kv_heads = linear.first / model_.head_dim;
+    }
   }
 
   /// A stage's blocks have one 3x3 convolution each, whose width doubles from stage to stage.
@@ -177,12 +186,15 @@ class ModelFinder {
     });
     if (looks_up) {
       model_.kind = RecordedKind::dlrm;
-    } else if (model_.convolutions > 10) {
-      model_.kind = RecordedKind::resnet;
     } else if (attentions_ > 0 || has_embedding_ || norms_ > 2) {
       model_.kind = RecordedKind::transformer;
-    } else if (is_square_) {
+      // Llama's norms are written in single operations, if not in one.
+      if (linears_seen_ > 0 && norms_ == 0) model_.rms_norm = true;
+    } else if (model_.convolutions > 0) {
+      model_.kind = RecordedKind::resnet;
+    } else if (linears_seen_ > 0) {
       model_.kind = RecordedKind::mlp;
+      model_.layers = linears_seen_;
     }
   }
 
@@ -191,7 +203,7 @@ class ModelFinder {
   const std::vector<RecordedShape>& shapes_;
   std::vector<std::pair<const RecordedShape*, std::int64_t>> per_pass_;
   std::int64_t norms_ = 0, attentions_ = 0, linears_seen_ = 0;
-  bool has_embedding_ = false, has_bias_ = false, is_square_ = false;
+  bool has_embedding_ = false, has_bias_ = false;
   RecordedModel model_;
 };
 

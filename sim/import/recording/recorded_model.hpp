@@ -19,6 +19,7 @@ struct RecordedModel {
   std::int64_t blocks[4] = {0, 0, 0, 0};  ///< of a residual network's stages
   std::optional<bool> gated_mlp, rms_norm, bias, dropout;
   std::int64_t micro_batch = 0, sequence_length = 0;
+  bool has_experts = false;
   double parameters = 0;  ///< whose gradients a step reduces
 };
 

@@ -23,11 +23,11 @@ using Word = std::pair<std::string_view, std::string_view>;
 /// counts. Names as in calib/kernels.yaml; s1688 without a type multiplies tf32 (NVIDIA/cutlass
 /// tools/library), and BBS, HHS and SB are the types of rocBLAS's kernels (ROCm/Tensile).
 constexpr std::array<Word, 21> kTypeWords{
-    {{"e4m3", "fp8"},       {"fp8", "fp8"},       {"nvjet_qq", "fp8"},      {"bf16", "bf16"},
-     {"bfloat16", "bf16"},  {"_bbs_", "bf16"},    {"nvjet_tst", "bf16"},    {"tf32", "tf32"},
-     {"fp16", "fp16"},      {"f16", "fp16"},      {"half", "fp16"},         {"h884", "fp16"},
-     {"h1688", "fp16"},     {"h16816", "fp16"},   {"nvjet_hsh", "fp16"},    {"_hhs_", "fp16"},
-     {"s1688", "tf32"},     {"sgemm", "fp32"},    {"f32f32", "fp32"},       {"_sb_", "fp32"},
+    {{"e4m3", "fp8"},      {"fp8", "fp8"},     {"nvjet_qq", "fp8"},   {"bf16", "bf16"},
+     {"bfloat16", "bf16"}, {"_bbs_", "bf16"},  {"nvjet_tst", "bf16"}, {"tf32", "tf32"},
+     {"fp16", "fp16"},     {"f16", "fp16"},    {"half", "fp16"},      {"h884", "fp16"},
+     {"h1688", "fp16"},    {"h16816", "fp16"}, {"nvjet_hsh", "fp16"}, {"_hhs_", "fp16"},
+     {"s1688", "tf32"},    {"sgemm", "fp32"},  {"f32f32", "fp32"},    {"_sb_", "fp32"},
      {"float", "fp32"}}};
 
 /// Parts of names of kernels of attention, in lower case.
@@ -56,7 +56,8 @@ class Votes {
     total_ += said.empty() ? 0 : weight;
   }
   std::string winner() const {
-    const auto most = std::ranges::max_element(votes_, {}, [](const auto& vote) { return vote.second; });
+    const auto most =
+        std::ranges::max_element(votes_, {}, [](const auto& vote) { return vote.second; });
     return most == votes_.end() ? "" : most->first;
   }
   double share_of(const std::string& said) const {
@@ -91,7 +92,8 @@ Votes types_of_operators(const Recording& recording) {
 
 struct KernelVotes {
   Votes products, attention, others;
-  bool has_softmax = false, has_fused_update = false, has_foreach_update = false;
+  bool has_softmax = false, has_convolutions = false, has_update = false;
+  bool has_fused_update = false, has_foreach_update = false;
 };
 
 KernelVotes votes_of_kernels(const Recording& recording, const KernelKinds& kinds) {
@@ -110,6 +112,9 @@ KernelVotes votes_of_kernels(const Recording& recording, const KernelKinds& kind
     if (kind != KernelKind::communication && kind != KernelKind::optimizer)
       (multiplies ? votes.products : votes.others).add(said_by(kTypeWords, name), time);
     if (kind == KernelKind::attention) votes.attention.add(said_by(kAttentionWords, name), time);
+    votes.has_convolutions |= kind == KernelKind::convolution;
+    // Other kernels for lists of tensors copy or scale them, in inference, too.
+    votes.has_update |= name.find("adam") != name.npos || name.find("sgd") != name.npos;
     votes.has_softmax |= kind == KernelKind::softmax;
     votes.has_fused_update |= kind == KernelKind::optimizer && name.find("fused") != name.npos;
     votes.has_foreach_update |= name.find("multi_tensor_apply") != name.npos;
@@ -131,14 +136,14 @@ std::string precision_of(const Recording& recording, const KernelVotes& kernels)
 
 bool is_loss(std::string_view name) {
   static constexpr std::array<std::string_view, 6> kLosses{
-      "aten::cross_entropy_loss", "aten::nll_loss", "aten::nll_loss_nd", "aten::mse_loss",
+      "aten::cross_entropy_loss",   "aten::nll_loss",
+      "aten::nll_loss_nd",          "aten::mse_loss",
       "aten::binary_cross_entropy", "aten::binary_cross_entropy_with_logits"};
   return std::ranges::find(kLosses, name) != kLosses.end();
 }
 
 bool is_wrapper(std::string_view name) {
-  return name == "DistributedDataParallel.forward" ||
-         name == "FullyShardedDataParallel.forward" ||
+  return name == "DistributedDataParallel.forward" || name == "FullyShardedDataParallel.forward" ||
          name.starts_with("FSDP::root_pre_forward");
 }
 
@@ -184,20 +189,20 @@ void read_loader(const StepCounts& counts, RecordedRun& run) {
 std::string optimizer_in(const Recording& recording) {
   constexpr std::string_view kMark = "Optimizer.step#";
   for (const std::string& name : recording.names) {
-    if (name.starts_with(kMark)) return name.substr(kMark.size(), name.find('.', kMark.size()) - kMark.size());
+    if (name.starts_with(kMark))
+      return name.substr(kMark.size(), name.find('.', kMark.size()) - kMark.size());
   }
   return "";
 }
 
 double recomputed_share(const StepCounts& counts) {
-  for (const char* name : {"aten::conv2d", "aten::scaled_dot_product_attention",
-                           "aten::layer_norm", "aten::linear"}) {
+  for (const char* name :
+       {"aten::conv2d", "aten::scaled_dot_product_attention", "aten::layer_norm", "aten::linear"}) {
     const double forward = counts.forward(name);
     if (forward > 0) return counts.recomputed(name) / forward;
   }
-  return counts.has([](std::string_view name) {
-    return phase_said_by(name) == StepPhase::recompute;
-  })
+  return counts.has(
+             [](std::string_view name) { return phase_said_by(name) == StepPhase::recompute; })
              ? 1
              : 0;
 }
@@ -238,7 +243,8 @@ RecordedRun run_in(const StepCounts& counts, const KernelKinds& kinds) {
   run.recomputed = recomputed_share(counts);
   run.is_compiled = counts.has(is_of_compiler);
   run.replays_graphs = counts.has(replays_graph);
-  run.has_backward = counts.has(says_backward);
+  run.trains = kernels.has_update || counts.has(says_backward);
+  run.has_convolutions = kernels.has_convolutions;
   run.has_operators = counts.has([](std::string_view name) { return name.starts_with("aten::"); });
   return run;
 }

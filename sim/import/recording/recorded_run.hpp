@@ -19,8 +19,8 @@ enum class RecordedLoader { none, in_process, with_workers };
 struct RecordedRun {
   RecordedWrapper wrapper = RecordedWrapper::none;
   RecordedLoader loader = RecordedLoader::none;
-  double loader_s = 0;            ///< that a batch takes where the loader is in the process
-  int passes = 0;                 ///< forward passes of a step
+  double loader_s = 0;             ///< that a batch takes where the loader is in the process
+  int passes = 0;                  ///< forward passes of a step
   std::vector<std::string> marks;  ///< "2 x DistributedDataParallel.forward", what shows the passes
   bool marks_agree = true;
   std::string precision;          ///< of products: fp32, tf32, fp16, bf16, fp8
@@ -30,7 +30,9 @@ struct RecordedRun {
   double recomputed = 0;          ///< share of forward passes that backward passes repeat
   bool is_compiled = false;       ///< by torch.compile
   bool replays_graphs = false;    ///< CUDA graphs
-  bool has_operators = false, has_backward = false;
+  bool has_operators = false;
+  bool trains = false;  ///< backward passes or updates of parameters were seen
+  bool has_convolutions = false;
 };
 
 RecordedRun run_in(const StepCounts& counts, const KernelKinds& kinds);

@@ -46,8 +46,8 @@ class SplitFinder {
     take_degrees();
     for (const auto& [group, calls] : unplaced_) {
       const auto& [operation, size] = group;
-      split_.unplaced.push_back(
-          fmt::format("{} {} among {} ranks, whose group nobody describes", calls, operation, size));
+      split_.unplaced.push_back(fmt::format("{} {} among {} ranks, whose group nobody describes",
+                                            calls, operation, size));
     }
     return std::move(split_);
   }

@@ -16,11 +16,11 @@ struct RecordedSplit {
   int shards = 0;  ///< ranks of the group that reduce-scatters gradients; 0: none does
   // Of data-parallel ranks, calls in a step:
   double all_reduces = 0, all_gathers = 0, reduce_scatters = 0;
-  double gradients = 0;              ///< elements that a step reduces; 0: not recorded
-  double bytes_of_a_gradient = 0;    ///< 0: not recorded
-  bool exchanges_among_all = false;  ///< all-to-alls of a group that nobody describes
-  bool dispatches = false;           ///< DeepEP's kernels hand tokens to experts
-  bool is_megatron = false;          ///< groups have Megatron-LM's descriptions
+  double gradients = 0;               ///< elements that a step reduces; 0: not recorded
+  double bytes_of_a_gradient = 0;     ///< 0: not recorded
+  bool exchanges_among_all = false;   ///< all-to-alls of a group that nobody describes
+  bool dispatches = false;            ///< DeepEP's kernels hand tokens to experts
+  bool is_megatron = false;           ///< groups have Megatron-LM's descriptions
   std::vector<std::string> unplaced;  ///< groups whose purpose nobody says, in words
 
   /// Ranks that share the parameters of no other split.

@@ -192,9 +192,9 @@ std::string in_ascii(std::string_view text) {
 }  // namespace
 
 bool has_shape(std::string_view operation) {
-  static constexpr std::array<std::string_view, 8> kShaped{"mm",          "addmm",     "bmm",
-                                                           "linear",      "embedding", "convolution",
-                                                           "embedding_bag", "scaled_dot_product_attention"};
+  static constexpr std::array<std::string_view, 8> kShaped{
+      "mm",        "addmm",       "bmm",           "linear",
+      "embedding", "convolution", "embedding_bag", "scaled_dot_product_attention"};
   if (!operation.starts_with("aten::")) return false;
   operation.remove_prefix(6);
   return std::ranges::find(kShaped, operation) != kShaped.end();

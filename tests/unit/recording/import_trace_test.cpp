@@ -1,7 +1,7 @@
 // Scenarios of recordings whose runs are known.
-#include <doctest/doctest.h>
-
 #include <filesystem>
+
+#include <doctest/doctest.h>
 
 #include "tests/unit/import/imported.hpp"
 #include "tests/unit/recording/sample_trace.hpp"
@@ -23,11 +23,13 @@ class Run {
     trace_.annotation(name, next(dur), std::to_string(dur));
     return *this;
   }
-  Run& operation(const std::string& name, const std::string& sizes = "", const std::string& type = "float") {
+  Run& operation(const std::string& name, const std::string& sizes = "",
+                 const std::string& type = "float") {
     const std::string args =
         sizes.empty() || !has_shapes_
             ? ""
-            : fmt::format(R"(,"args":{{"Input Dims":{},"Input type":["{}","{}"]}})", sizes, type, type);
+            : fmt::format(R"(,"args":{{"Input Dims":{},"Input type":["{}","{}"]}})", sizes, type,
+                          type);
     trace_.add(fmt::format(
         R"({{"ph":"X","cat":"cpu_op","name":"{}","pid":100,"tid":1,"ts":{},"dur":5{}}})", name,
         next(5), args));
@@ -63,7 +65,8 @@ class Run {
     operation("aten::embedding", fmt::format("[[1024,{}],[1024]]", hidden));
     const auto linear = [&](int out, int in) {
       operation("aten::linear", fmt::format("[[4,1024,{}],[{},{}],[{}]]", in, out, in, out));
-      operation("aten::addmm", fmt::format("[[{}],[4096,{}],[{},{}]]", out, in, in, out), "c10::BFloat16");
+      operation("aten::addmm", fmt::format("[[{}],[4096,{}],[{},{}]]", out, in, in, out),
+                "c10::BFloat16");
     };
     for (int layer = 0; layer < layers; ++layer) {
       operation("aten::layer_norm").operation("aten::layer_norm");
@@ -82,10 +85,10 @@ class Run {
   }
 
   std::string text(int world, const std::string& device = "NVIDIA H100 80GB HBM3") const {
-    return trace_.document(fmt::format(
-        R"("deviceProperties": [{{"id": 0, "name": "{}"}}],)"
-        R"("distributedInfo": {{"backend": "nccl", "rank": 0, "world_size": {}}},)",
-        device, world));
+    return trace_.document(
+        fmt::format(R"("deviceProperties": [{{"id": 0, "name": "{}"}}],)"
+                    R"("distributedInfo": {{"backend": "nccl", "rank": 0, "world_size": {}}},)",
+                    device, world));
   }
 
  private:
@@ -159,7 +162,8 @@ TEST_CASE("without sizes the reduced gradients tell the model, and the rest is a
   CHECK(made.scenario.model.name == "gpt2");
   CHECK(made.scenario.micro_batches() == 2);
   CHECK(made.scenario.training.sequence_length == 1024);
-  CHECK(made.assumed.find("micro-batch 1: sizes of tensors were not recorded") != std::string::npos);
+  CHECK(made.assumed.find("micro-batch 1: sizes of tensors were not recorded") !=
+        std::string::npos);
   CHECK(made.assumed.find("--sequence-length TOKENS") != std::string::npos);
 }
 
@@ -179,13 +183,14 @@ TEST_CASE("options count before what was recorded") {
   CHECK(made.scenario.cluster.gpu.name == "a100-80");
 }
 
-TEST_CASE("gathers and reduce-scatters of FSDP are a sharded scenario, and what is repeated is seen") {
+TEST_CASE(
+    "gathers and reduce-scatters of FSDP are a sharded scenario, and what is repeated is seen") {
   Run run(true);
   for (int step = 0; step < 2; ++step) {
     run.step().annotation("FSDP::root_pre_forward").gpt2(7, 640);
     for (int layer = 0; layer < 7; ++layer) {
       run.collective("_allgather_base", "mesh_dp_shard", 4, 1'000'000)
-          .backward("aten::linear")
+          .backward("aten::scaled_dot_product_attention")
           .collective("_allgather_base", "mesh_dp_shard", 4, 1'000'000)
           .collective("_reduce_scatter_base", "mesh_dp_shard", 4, 1'000'000)
           .collective("allreduce", "mesh_dp_replicate", 2, 250'000);
@@ -207,7 +212,7 @@ TEST_CASE("gathers and reduce-scatters of FSDP are a sharded scenario, and what 
   CHECK(shape.vocabulary == 50257);
   CHECK(shape.positions == 1024);
   CHECK_FALSE(shape.gated_mlp);
-  CHECK(made.notes.find("of forward operators are repeated") != std::string::npos);
+  CHECK(made.text.find("recompute: full") != std::string::npos);
 }
 
 TEST_CASE("descriptions of groups are degrees") {
@@ -288,7 +293,8 @@ TEST_CASE("what was not trained is refused") {
 
 TEST_CASE("devices that are unknown are said to be") {
   const Imported made = imported_trace(ddp_run(true).text(2, "AMD Instinct MI300X"));
-  CHECK(made.notes.find("AMD Instinct MI300X: no file of calib/gpus/ is of it") != std::string::npos);
+  CHECK(made.notes.find("AMD Instinct MI300X: no file of calib/gpus/ is of it") !=
+        std::string::npos);
 }
 
 }  // namespace
