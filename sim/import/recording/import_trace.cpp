@@ -375,12 +375,14 @@ bool is_trace(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return true;
   if (!looks_like_recording(path)) return false;
-  // Binary files that no profiler writes are others' to refuse.
+  // TOML begins as a list, too, and binary files that no profiler writes are others' to refuse.
   std::ifstream file(path, std::ios::binary);
-  std::array<char, 2> head{};
+  std::array<char, 4096> head{};
   file.read(head.data(), head.size());
   const std::string_view begin(head.data(), static_cast<std::size_t>(file.gcount()));
-  return begin == "\x1f\x8b" || begin == "SQ" || begin.starts_with('{') || begin.starts_with('[');
+  const bool is_list = begin.starts_with('[') && begin.find("\"ph\"") != begin.npos;
+  return is_list || begin.starts_with('{') || begin.starts_with("\x1f\x8b") ||
+         begin.starts_with("SQLite format 3");
 }
 
 const Registered<Importer> registered{

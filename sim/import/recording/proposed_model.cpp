@@ -21,6 +21,9 @@ constexpr std::int64_t kPadding = 1024;
 
 /// What is not recorded agrees with everything.
 bool agrees(std::int64_t seen, std::int64_t has) { return seen == 0 || seen == has; }
+bool agrees(RecordedKind seen, RecordedKind has) {
+  return seen == RecordedKind::unknown || seen == has;
+}
 bool agrees(const std::optional<bool>& seen, bool has) { return !seen || *seen == has; }
 
 /// Gradients of a model's parameters are all that a step reduces, but for a loss or a norm.
@@ -31,7 +34,8 @@ bool agrees_in_size(double seen, std::int64_t parameters) {
 }
 
 bool fits(const RecordedModel& seen, const Transformer& t) {
-  if (seen.kind != RecordedKind::transformer || t.encoder_layers > 0 || t.vision) return false;
+  if (!agrees(seen.kind, RecordedKind::transformer) || t.encoder_layers > 0 || t.vision)
+    return false;
   const bool has_words = seen.vocabulary == 0 || (seen.vocabulary >= t.vocabulary &&
                                                   seen.vocabulary < t.vocabulary + kPadding);
   // As many heads of keys as of queries may be repeated ones.
@@ -44,13 +48,13 @@ bool fits(const RecordedModel& seen, const Transformer& t) {
 
 /// A stem, three convolutions a block, and one beside the first block of each stage.
 bool fits(const RecordedModel& seen, const ResNet& r) {
-  if (seen.kind != RecordedKind::resnet) return false;
+  if (!agrees(seen.kind, RecordedKind::resnet)) return false;
   const std::int64_t blocks = std::accumulate(r.blocks.begin(), r.blocks.end(), std::int64_t{0});
   // The widths of grouped convolutions are others.
   const bool has_widths =
       std::ranges::any_of(seen.blocks, [](std::int64_t each) { return each > 0; });
   if (has_widths && (r.groups > 1 || !std::ranges::equal(seen.blocks, r.blocks))) return false;
-  return seen.convolutions == 1 + 3 * blocks + static_cast<std::int64_t>(r.blocks.size());
+  return agrees(seen.convolutions, 1 + 3 * blocks + static_cast<std::int64_t>(r.blocks.size()));
 }
 
 bool fits(const RecordedModel& seen, const Mlp& m) {
@@ -62,7 +66,8 @@ bool fits(const RecordedModel& seen, const Dlrm&) { return seen.kind == Recorded
 
 /// Whether enough was recorded to tell models apart.
 bool is_known(const RecordedModel& seen) {
-  return seen.layers > 0 || seen.convolutions > 0 || seen.kind == RecordedKind::dlrm;
+  return seen.layers > 0 || seen.hidden > 0 || seen.convolutions > 0 || seen.parameters > 0 ||
+         seen.kind == RecordedKind::dlrm;
 }
 
 /// Plain convolutions are more usual than grouped ones.

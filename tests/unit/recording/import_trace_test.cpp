@@ -280,6 +280,8 @@ TEST_CASE("a recording is recognised by its file, and a folder by being one") {
   CHECK(imported(options).scenario.cluster.gpus() == 8);
   const File file("trace.json.gz", packed(ddp_run(false).text(2)));
   CHECK(imported(of_file(file, "")).scenario.cluster.gpus() == 2);
+  const File toml("train.toml", "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\n");
+  CHECK(error_of(of_file(toml, "")).find("no recording") == std::string::npos);
 }
 
 TEST_CASE("what was not trained is refused") {

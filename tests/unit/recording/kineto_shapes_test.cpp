@@ -13,7 +13,8 @@ std::string operation(const std::string& name, const std::string& arguments, int
 }
 
 TEST_CASE("sizes of products are read, each once, with the moments of their calls") {
-  const std::string args = R"("Input Dims": [[8, 256], [], [1000]], "Input type": ["c10::Half", "Scalar"])";
+  const std::string args =
+      R"("Input Dims": [[8, 256], [], [1000]], "Input type": ["c10::Half", "Scalar"])";
   SampleTrace trace;
   trace.add(operation("aten::addmm", args, 30)).add(operation("aten::addmm", args, 10));
   const Recording recording = recording_of(
