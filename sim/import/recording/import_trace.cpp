@@ -1,7 +1,7 @@
 // Recordings of a real run as a scenario, as far as they can tell.
 //
-// One rank shows what all do: that whose file comes first. What it shows is written; what a scenario
-// needs besides is assumed, and listed.
+// One rank shows what all do: that whose file comes first. What it shows is written; what a
+// scenario needs besides is assumed, and listed.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -49,7 +49,7 @@ FirstRank first_rank(const ImportOptions& options) {
   return {std::move(in_first.front()), static_cast<int>(ranks)};
 }
 
-/// Values that were counted, as whole numbers of people.
+/// Calls of the median step, which are halves where steps differ.
 std::string times_text(double calls) { return fmt::format("{:.0f}", calls); }
 
 /// Of each layer; 0: the model has none.
@@ -72,7 +72,9 @@ class TraceImport {
     split_ = split_in(counts_, kinds, first_.ranks);
     seen_ = model_in(counts_, run_.passes);
     if (seen_.layers > 0) seen_.layers *= split_.stages;
-    seen_.parameters = split_.gradients;
+    // Shards of gradients are reduced in each pass, whole ones in the last.
+    const bool reduces_each = split_.reduce_scatters > 0 && run_.passes > 1;
+    seen_.parameters = split_.gradients / (reduces_each ? run_.passes : 1);
     if (seen_.kind == RecordedKind::unknown && run_.has_convolutions)
       seen_.kind = RecordedKind::resnet;
     seen_.has_experts = split_.dispatches;
@@ -173,7 +175,7 @@ class TraceImport {
       length_ = *options_.sequence_length;
     } else if (is_transformer()) {
       const std::int64_t most = model_.positions > 0 ? model_.positions : kSequenceLength;
-      length_ = recorded_or(std::max<std::int64_t>(seen_.sequence_length, 0), most,
+      length_ = recorded_or(seen_.sequence_length, most,
                             {"sequence length", "", no_shapes(), "--sequence-length TOKENS"});
     }
     micro_ = options_.micro_batch > 0
@@ -191,7 +193,6 @@ class TraceImport {
       draft_.assume({"accumulation", std::to_string(passes),
                      fmt::format("a step has {}", fmt::join(run_.marks, ", ")),
                      "--accumulation N"});
-    passes_ = passes;
     global_ = options_.global_batch > 0 ? options_.global_batch : each * passes;
     if (global_ % each != 0)
       throw UserError(
@@ -363,7 +364,7 @@ class TraceImport {
   RecordedModel seen_;
   ProposedModel model_;
   Machine machine_;
-  std::int64_t length_ = 0, micro_ = 1, passes_ = 1, global_ = 1;
+  std::int64_t length_ = 0, micro_ = 1, global_ = 1;
 };
 
 Draft import_trace(const ImportOptions& options) { return TraceImport(options).write(); }

@@ -17,8 +17,8 @@ struct ProposedModel {
 
 /// Of the models that agree with all that is known, the one with the fewest parameters; where none
 /// does, the recorded layers and widths, with a known model's for those that were not recorded. It
-/// is listed as assumed. `split` is by how many ranks gradients are split: recorded parameters are a
-/// share then.
+/// is listed as assumed. `split` is over how many ranks parameters are split: those that were
+/// recorded are a share then.
 ProposedModel propose_model(const RecordedModel& seen, int split, const Library& library,
                             Draft& draft);
 

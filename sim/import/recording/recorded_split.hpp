@@ -27,9 +27,9 @@ struct RecordedSplit {
   int data() const { return world / (tensor * context * stages); }
 };
 
-/// Groups have the purpose that their description says. One that nobody describes is of data-parallel
-/// ranks where all ranks are in it, else `unplaced`. Degrees whose product does not divide the ranks
-/// are left out, and said there, too. `ranks` is how many recordings there are.
+/// Groups have the purpose that their description says. One that nobody describes is of
+/// data-parallel ranks where all ranks are in it, else `unplaced`. Degrees whose product does not
+/// divide the ranks are left out, and said there, too. `ranks` is how many recordings there are.
 RecordedSplit split_in(const StepCounts& counts, const KernelKinds& kinds, int ranks);
 
 }  // namespace stepsim

@@ -52,11 +52,14 @@ class Run {
     const std::string at = next(10);
     ++launches_;
     trace_.call("cudaLaunchKernel", at, "5", launches_);
+    const std::string args = fmt::format(
+        R"("Collective name":"{}","Process Group Description":"{}","Process Group Name":"{}",)"
+        R"("Group size":{},"In msg nelems":{},"Out msg nelems":{},"dtype":"{}")",
+        name, group, group, size, elements, elements, type);
     trace_.add(fmt::format(
-        R"({{"ph":"X","cat":"kernel","name":"ncclDevKernel_Generic","pid":0,"tid":20,"ts":{},"dur":9,)"
-        R"("args":{{"device":0,"correlation":{},"Collective name":"{}","Process Group Description":"{}",)"
-        R"("Process Group Name":"{}","Group size":{},"In msg nelems":{},"Out msg nelems":{},"dtype":"{}"}}}})",
-        at, launches_, name, group, group, size, elements, elements, type));
+        R"({{"ph":"X","cat":"kernel","name":"ncclDevKernel_Generic","pid":0,"tid":20,"ts":{},)"
+        R"("dur":9,"args":{{"device":0,"correlation":{},{}}}}})",
+        at, launches_, args));
     return *this;
   }
   /// A forward pass of GPT-2 with 4 sequences of 1024 tokens.
