@@ -82,6 +82,38 @@ void add_probe(CLI::App& calibrate, Action& chosen) {
   });
 }
 
+void add_trace(CLI::App& calibrate, Action& chosen) {
+  const auto kept = std::make_shared<CalibrateTraceOptions>();
+  CLI::App* trace =
+      calibrate.add_subcommand("trace", "scale a scenario's profiles to a recording of its run");
+  trace->footer(
+      "Exit codes: 0 written, 2 wrong options, a file that cannot be understood or that somebody\n"
+      "has changed, 3 the simulation could not complete, 4 a file cannot be read or written.\n\n"
+      "Example: stepsim calibrate trace traces/ --scenario scenario.yaml -o mine");
+  trace->add_option("recording", kept->recording, "a file of a rank, or a folder of them")
+      ->required()
+      ->check(not_empty());
+  trace->add_option("--scenario", kept->scenario.path, "the scenario of the recorded run")
+      ->required()
+      ->check(not_empty());
+  trace->add_option("--set", kept->scenario.overrides, "path=value, in the scenario (repeatable)")
+      ->take_all()
+      ->allow_extra_args(false);
+  trace
+      ->add_option("-o,--output", kept->output,
+                   "folder to write calib/gpus/NAME.yaml and calib/links/NAME.yaml to")
+      ->required()
+      ->check(not_empty());
+  trace->add_option("--name", kept->name,
+                    "NAME; default: that of the scenario's GPU with -recorded");
+  add_format(*trace, kept->format, {"table", "json"});
+  trace->add_flag("--force", kept->force, "also replace files that somebody has changed");
+  trace->callback([kept, &chosen] {
+    kept->screen = screen_here();
+    chosen = [kept] { return stepsim::calibrate_trace(*kept, std::cout, std::cerr); };
+  });
+}
+
 }  // namespace
 
 void add_calibrate(CLI::App& app, Action& chosen) {
@@ -90,6 +122,7 @@ void add_calibrate(CLI::App& app, Action& chosen) {
   add_fit(*calibrate, chosen);
   add_cpu(*calibrate, chosen);
   add_probe(*calibrate, chosen);
+  add_trace(*calibrate, chosen);
 }
 
 }  // namespace stepsim

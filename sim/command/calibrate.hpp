@@ -1,4 +1,4 @@
-// stepsim calibrate fit, cpu, probe: profiles and clusters of what was measured or seen.
+// stepsim calibrate fit, cpu, probe, trace: profiles and clusters of what was measured or seen.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "sim/core/error.hpp"
+#include "sim/plan/scenario_argument.hpp"
+#include "sim/text/layout.hpp"
 
 namespace stepsim {
 
@@ -40,6 +42,16 @@ struct CalibrateCpuOptions {
   bool force = false;            ///< replaces also what was changed since it was written
 };
 
+struct CalibrateTraceOptions {
+  std::string recording;         ///< a file of a rank, or a folder of them
+  ScenarioArgument scenario;     ///< of the recorded run
+  std::string output;            ///< folder; profiles go to calib/ in it
+  std::string name;              ///< of the profiles; empty: the GPU's, and "-recorded"
+  std::string format = "table";  ///< table, json
+  bool force = false;            ///< replaces also what was changed since it was written
+  Screen screen;
+};
+
 /// Fits profiles to measurements, writes them, and prints how far off they are.
 ExitCode calibrate_fit(const CalibrateFitOptions& options, std::ostream& out);
 
@@ -53,5 +65,11 @@ ExitCode calibrate_probe(const CalibrateProbeOptions& options, std::ostream& out
 /// beside the profile. Throws UserError where the program was not built, SimulationError where it
 /// failed.
 ExitCode calibrate_cpu(const CalibrateCpuOptions& options, std::ostream& out, std::ostream& notes);
+
+/// Writes the scenario's profiles of GPU and link anew, with the times that a recording of its run
+/// has of kernels and collectives, and prints what was scaled and how to predict with it. Throws
+/// UserError where recording and scenario have no kernels in common.
+ExitCode calibrate_trace(const CalibrateTraceOptions& options, std::ostream& out,
+                         std::ostream& notes);
 
 }  // namespace stepsim

@@ -117,6 +117,11 @@ Observation observe(const Recording& recording, const KernelKinds& kinds) {
   add_kernels(seen, recording, by_name);
   add_gaps(seen, recording);
   add_causes(seen, recording, rows, by_name, steps);
+  if (recording.is_of_core) {
+    seen.fastest = fastest_step(recording, by_name, steps, seen.idle);
+  } else {
+    seen.launch_pace = launch_pace_of(recording, seen.window);
+  }
   seen.not_known = not_known(recording, seen);
   return seen;
 }

@@ -7,10 +7,12 @@
 
 #include "sim/recording/breakdown.hpp"
 #include "sim/recording/communication_call.hpp"
+#include "sim/recording/fastest_step.hpp"
 #include "sim/recording/gpu_time.hpp"
 #include "sim/recording/idle_time.hpp"
 #include "sim/recording/kernel_kinds.hpp"
 #include "sim/recording/late_sites.hpp"
+#include "sim/recording/launch_pace.hpp"
 #include "sim/recording/ranks/own_work.hpp"
 #include "sim/recording/recording.hpp"
 
@@ -66,6 +68,8 @@ struct Observation {
   std::vector<LateSite> late_sites;
   RankCommunication communication;
   OwnWorkSets own_work;
+  LaunchPace launch_pace;              ///< of the window; of a GPU
+  FastestStep fastest;                 ///< of a core
   std::vector<std::string> not_known;  ///< sentences
 
   Nanoseconds idle_length() const { return window.length() - gpu.busy; }

@@ -134,13 +134,12 @@ void set_machine(const DeviceFacts& device, std::optional<std::string> working_s
   }
 }
 
-/// Generations are NVIDIA's; a reader that finds none takes what it takes for all others.
+}  // namespace
+
 std::string without_architecture(std::string text) {
   const std::size_t begin = text.find("\narchitecture: ");
   return begin == std::string::npos ? text : text.erase(begin, text.find('\n', begin + 1) - begin);
 }
-
-}  // namespace
 
 CpuProfile cpu_profile(const MeasuredFile& file, const std::string& name, int cores) {
   constexpr std::uint64_t kSeed = 1;

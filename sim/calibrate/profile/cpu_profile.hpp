@@ -23,6 +23,10 @@ struct CpuProfile {
 /// measurements lack what a training on CPUs needs.
 CpuProfile cpu_profile(const MeasuredFile& file, const std::string& name, int cores);
 
+/// The text of a core's profile without the generation, for those are NVIDIA's; a reader that finds
+/// none takes what it takes for all others.
+std::string without_architecture(std::string text);
+
 /// A ring over two ranks takes two steps and S / bandwidth: so that it takes what was measured.
 /// Nothing where too few sums were. Throws UserError where their times do not grow with their
 /// bytes.

@@ -2,7 +2,6 @@
 #include "sim/report/recording/against.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 #include <functional>
@@ -10,13 +9,12 @@
 
 #include <fmt/format.h>
 
+#include "sim/report/recording/predicted_kernels.hpp"
 #include "sim/report/recording/recording_report.hpp"
 
 namespace stepsim {
 namespace {
 
-constexpr std::array kWorkCauses{Cause::forward, Cause::recompute, Cause::backward,
-                                 Cause::optimizer, Cause::contention};
 constexpr double kWorthARemark = 0.005;  // share of the recorded step
 constexpr double kOfAnotherKind = 10;    // kernels of one work differ less between GPUs of a decade
 
@@ -26,24 +24,17 @@ double of(const CauseSeconds& causes, Cause cause) {
 
 double work_in(const CauseSeconds& causes) {
   double sum = 0;
-  for (const Cause cause : kWorkCauses) sum += of(causes, cause);
+  for (std::size_t i = 0; i < kCauses; ++i) {
+    if (is_work(static_cast<Cause>(i))) sum += causes[i];
+  }
   return sum;
 }
-
-bool is_work(Cause cause) { return std::ranges::find(kWorkCauses, cause) != kWorkCauses.end(); }
 
 /// What the kernels take together, less the sum of the families.
 double beside(const StepAccount& account) {
   double sum = 0;
   for (const FamilyTime& family : account.families) sum += family.seconds;
   return work_in(account.causes) - sum;
-}
-
-const RankTimeline& rank_of_stage(const Timeline& timeline, int stage) {
-  for (const RankTimeline& rank : timeline.ranks) {
-    if (rank.stage == stage) return rank;
-  }
-  return timeline.ranks.front();
 }
 
 /// What a family's difference would be explained by.
@@ -108,22 +99,12 @@ double layers_of(const Scenario& scenario) {
 
 StepAccount predicted_account(const Metrics& metrics, const OpGraph& graph,
                               const Simulation& simulation) {
-  const Timeline& timeline = simulation.timeline;
-  const RankTimeline& rank = rank_of_stage(timeline, metrics.slowest_stage);
-  const std::map<std::string, KernelFamily> families = families_of(graph);
-  const double steps = timeline.measured_steps();
   StepAccount account{.step_s = metrics.step_time.seconds(), .causes = metrics.breakdown};
-  for (const Span& span : rank.spans) {
-    if (span.step < timeline.warmup || rank.rows[span.row].kind != RowKind::compute ||
-        !is_work(span.cause))
-      continue;
-    const auto known = families.find(timeline.names[span.name]);
-    KernelFamily family = known == families.end() ? KernelFamily::other : known->second;
-    if (span.cause == Cause::optimizer) family = KernelFamily::optimizer;
-    FamilyTime& time = account.families[static_cast<std::size_t>(family)];
-    time.seconds += (span.end - span.start - span.contention) / steps;
-    time.launches += 1 / steps;
-    account.launches += 1 / steps;
+  for (const FamilyKernel& kernel : predicted_kernels(metrics, graph, simulation)) {
+    FamilyTime& time = account.families[static_cast<std::size_t>(kernel.family)];
+    time.seconds += kernel.seconds * kernel.calls;
+    time.launches += kernel.calls;
+    account.launches += kernel.calls;
   }
   account.beside_s = beside(account);
   return account;

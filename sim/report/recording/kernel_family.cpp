@@ -24,20 +24,6 @@ KernelFamily family_of_rate(MemoryRate rate) {
   return KernelFamily::other;
 }
 
-KernelFamily family_of_work(const Work& work) {
-  if (std::holds_alternative<Gemm>(work)) return KernelFamily::gemm;
-  if (std::holds_alternative<FusedAttention>(work)) return KernelFamily::attention;
-  if (std::holds_alternative<Convolution>(work)) return KernelFamily::convolution;
-  return family_of_rate(std::get<MemoryBound>(work).rate);
-}
-
-void add(std::map<std::string, KernelFamily>& families, const Items& items) {
-  for (const Item& item : items) {
-    if (const auto* launch = std::get_if<Launch>(&item))
-      families.emplace(launch->name, family_of_work(launch->work));
-  }
-}
-
 }  // namespace
 
 const char* title_of(KernelFamily family) {
@@ -70,16 +56,11 @@ KernelFamily family_of(KernelKind kind) {
   }
 }
 
-std::map<std::string, KernelFamily> families_of(const OpGraph& graph) {
-  std::map<std::string, KernelFamily> families;
-  for (const Block& block : graph.blocks) {
-    for (const Op& op : block.dag.ops) {
-      add(families, op.forward);
-      add(families, op.backward);
-    }
-    for (const RecomputeRegion& region : block.regions) add(families, region.forward);
-  }
-  return families;
+KernelFamily family_of(const Work& work) {
+  if (std::holds_alternative<Gemm>(work)) return KernelFamily::gemm;
+  if (std::holds_alternative<FusedAttention>(work)) return KernelFamily::attention;
+  if (std::holds_alternative<Convolution>(work)) return KernelFamily::convolution;
+  return family_of_rate(std::get<MemoryBound>(work).rate);
 }
 
 }  // namespace stepsim

@@ -4,13 +4,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <string>
 
 #include "sim/core/names.hpp"
-#include "sim/ops/op_graph.hpp"
+#include "sim/ops/work.hpp"
 #include "sim/recording/kernel_kinds.hpp"
-#include "sim/timeline/timeline.hpp"
 
 namespace stepsim {
 
@@ -43,7 +40,7 @@ const char* title_of(KernelFamily family);
 /// What a recorded kernel counts under.
 KernelFamily family_of(KernelKind kind);
 
-/// The family of each kernel of the graph, by its name.
-std::map<std::string, KernelFamily> families_of(const OpGraph& graph);
+/// What a predicted one counts under.
+KernelFamily family_of(const Work& work);
 
 }  // namespace stepsim

@@ -1,0 +1,20 @@
+// How long the host is at work for each kernel that it launches.
+#pragma once
+
+#include <cstddef>
+
+#include "sim/recording/recording.hpp"
+
+namespace stepsim {
+
+struct LaunchPace {
+  std::size_t launches = 0;  ///< of kernels in the window, one by one
+  double seconds = 0;        ///< of the window, without waiting for the GPU, for data, and pauses
+  bool has_graphs = false;   ///< some kernels are launched many at once
+};
+
+/// The threads that launch take turns: while autograd launches, the training loop waits. So what is
+/// left of the window is the time of one host.
+LaunchPace launch_pace_of(const Recording& recording, Interval window);
+
+}  // namespace stepsim
