@@ -62,9 +62,9 @@ struct Observation {
   std::vector<KernelTime> kernels;  ///< the 10 names that take most
   std::vector<ObservedGap> late_gaps;
   std::vector<CopyTime> copies;  ///< the most time first
-  std::size_t activities = 0;  ///< of the GPU, within the window
-  double compute_kernels = 0;  ///< kernels that do not communicate, within the window
-  Breakdown breakdown;         ///< of the window
+  std::size_t activities = 0;    ///< of the GPU, within the window
+  double compute_kernels = 0;    ///< kernels that do not communicate, within the window
+  Breakdown breakdown;           ///< of the window
   std::vector<LateSite> late_sites;
   RankCommunication communication;
   OwnWorkSets own_work;

@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+"""Trains a small GPT with PyTorch on this machine's cores, and asks of stepsim what it says of it.
+
+  selfcheck_recording.py PROGRAM [--rounds 2] [--keep FOLDER]
+
+PROGRAM is stepsim. It predicts, runs, records, explains, compares, calibrates on the recording of
+one split, and predicts three others, before and after; then it plants four faults, and compares
+what `explain` says that each costs with what steps without it save in the same run.
+
+Exit codes: 0 the second predictions are nearer than the first, 1 they are not, 70 a program failed,
+77 skipped: there is no PyTorch, or others use the cores.
+"""
+
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+OK, WORSE, FAILED, SKIPPED = 0, 1, 70, 77
+
+# What predictions of a machine that nobody has measured start from: the data sheet of its cores.
+FLOPS_A_CYCLE = {"avx512f": 64, "avx2": 32}  # fp32, two units that multiply and add
+MEMORY = 25.6  # GB/s of a channel of DDR4-3200
+LOOPBACK = 10  # GB/s, judgement: what a copy in the kernel takes
+
+# Options of train.py, and the settings of the scenario that say the same.
+LEARNT = ("two ranks, buckets of 4 MB", "--ranks 2 --bucket 4", [])
+OTHERS = [
+    ("batch 16", "--ranks 2 --bucket 4 --batch 16",
+     ["training.global_batch=32", "training.micro_batch=16"]),
+    ("one bucket", "--ranks 2 --bucket 25", ["parallelism.data.bucket=25 MB"]),
+    ("a loader that is late", "--ranks 2 --bucket 4 --fault loader --size 100",
+     ["data.storage={latency: 100 ms, bandwidth: 25 GB/s}"]),
+]
+# A fault, its options, what explain says of it, and of how many ranks.
+FAULTS = [
+    ("item", "--fault item --size 12"),
+    ("loader", "--fault loader --size 120"),
+    ("gc", "--fault gc --size 4"),
+    ("rank", "--ranks 2 --bucket 4 --fault rank --size 8"),
+]
+
+SCENARIO = """\
+model: {name: small GPT, layers: 4, hidden: 256, heads: 4, vocabulary: 1000, positions: 128,
+        tied_embeddings: false, dropout: false}
+cluster: {gpu: datasheet, nodes: 1, gpus_per_node: 2, intra_node: datasheet}
+training: {sequence_length: 128, global_batch: 16, micro_batch: 8, precision: fp32,
+           gradient_clipping: false, attention: unfused, fusion: none,
+           optimizer_kernels: per_tensor, used_gradients: clear_tensors, fused_accumulation: false}
+parallelism: {data: {sharding: ddp, bucket: 4 MB}}
+# Kernels are calls: nothing is launched.
+host: {launch: 0 us, cores: %d, threads: 0.95}
+data: {sample_size: 32 KiB, storage: page_cache, decode: 2 ms, workers: 1, prefetch: 2,
+       pinned: false}
+"""
+
+CORE = """\
+name: datasheet
+description: a core of this machine by its data sheet
+sources: {datasheet: "%s"}
+sms: {value: 1, source: datasheet}
+memory: {value: 8 GiB, source: datasheet}
+memory_bandwidth: {value: %g GB/s, source: datasheet}
+copy_pinned: {value: %g GB/s, source: datasheet}
+copy_pageable: {value: %g GB/s, source: datasheet}
+gemm:
+  fp32:
+    model: smooth
+    peak: {value: %g GFLOP/s, source: datasheet}
+memory_kernels:
+"""
+LINK = """\
+name: datasheet
+sources: {judgement: "a copy in the kernel"}
+bandwidth: {value: %g GB/s, source: judgement}
+latency: {value: 10 us, source: judgement}
+"""
+
+
+class Failed(Exception):
+    """A program did not do what it was asked for."""
+
+
+def cores():
+    return len(os.sched_getaffinity(0))
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def write_datasheet(folder):
+    """The profiles that somebody would write who has measured nothing."""
+    info = Path("/proc/cpuinfo").read_text()
+    clock = float(re.search(r"cpu MHz\s*: ([0-9.]+)", info)[1]) / 1e3
+    unit = next((unit for unit in FLOPS_A_CYCLE if f" {unit} " in info), None)
+    peak = clock * FLOPS_A_CYCLE.get(unit, 16)
+    source = (f"derived: {clock:.3g} GHz, {FLOPS_A_CYCLE.get(unit, 16)} FLOPs a cycle, "
+              "one channel of DDR4-3200")
+    core = CORE % (source, MEMORY, MEMORY / 2, MEMORY / 2, peak)
+    for rate in ("elementwise", "norm", "softmax", "dropout", "loss", "optimizer"):
+        core += f"  {rate}: {{value: {MEMORY} GB/s, source: datasheet}}\n"
+    write(folder / "calib/gpus/datasheet.yaml", core)
+    write(folder / "calib/links/datasheet.yaml", LINK % LOOPBACK)
+    write(folder / "models/README", "Profiles are looked for beside models.\n")
+    write(folder / "scenario.yaml", SCENARIO % cores())
+
+
+def called(command, **settings):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **settings)
+    if done.returncode != 0:
+        name = " ".join(map(str, command))
+        raise Failed(f"{name}: exit {done.returncode}\n{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def stepsim_json(program, *arguments, library=None):
+    environment = {**os.environ, **({"STEPSIM_LIBRARY": library} if library else {})}
+    return json.loads(called([program, *arguments, "--format", "json"], env=environment))
+
+
+def train(python, options, record=None, steps=8):
+    """Seconds of the steps of each rank: on the clock, and without waiting for a core."""
+    command = [python, HERE / "train.py", "--steps", str(steps), *options.split()]
+    if record:
+        command += ["--record", record]
+    # A thread a rank: the ranks and the loaders share few cores.
+    line = called(command, env={**os.environ, "OMP_NUM_THREADS": "1"}).splitlines()[-1]
+    ranks = json.loads(line)["ranks"]
+    calm = [[a - b for a, b in zip(r["seconds"], r["waited_for_a_core"])] for r in ranks]
+    return {"wall": [max(step) for step in zip(*(r["seconds"] for r in ranks))],
+            "calm": [max(step) for step in zip(*calm)]}
+
+
+class Load:
+    """What share of the cores others use, but for this process and those that it starts."""
+
+    def __init__(self):
+        self.start = self.now()
+
+    @staticmethod
+    def now():
+        fields = [int(x) for x in Path("/proc/stat").read_text().split("\n")[0].split()[1:]]
+        own = os.times()
+        ticks = (own.user + own.system + own.children_user + own.children_system) * os.sysconf(2)
+        return sum(fields[:8]), fields[3] + fields[4], ticks
+
+    def share(self):
+        total, idle, own = (b - a for a, b in zip(self.start, self.now()))
+        return max(0.0, (total - idle - own) / max(1, total))
+
+
+def measured(python, rounds):
+    """The steps of each split, one split after the other, again and again."""
+    steps = {}
+    for _ in range(rounds):
+        for name, options, _ in [LEARNT, *OTHERS]:
+            steps.setdefault(name, []).append(train(python, options))
+    return steps
+
+
+def second_best(values):
+    """What is left where others lengthen most steps; one may be short by chance."""
+    return sorted(values)[1] if len(values) > 1 else values[0]
+
+
+def step_of(runs, is_waiting):
+    """A step that waits for its loader is measured on the clock: nobody waits for a core then."""
+    kind = "wall" if is_waiting else "calm"
+    return second_best([step for run in runs for step in run[kind]])
+
+
+def predicted(program, scenario, settings, library=None):
+    changes = [word for setting in settings for word in ("--set", setting)]
+    return stepsim_json(program, "run", scenario, *changes, library=library)["step_time_s"]
+
+
+def splits(program, python, folder, rounds):
+    """Whether second predictions of the other splits are nearer; prints the table."""
+    scenario = folder / "scenario.yaml"
+    train(python, LEARNT[1], record=folder / "traces/learnt", steps=12)
+    learnt = stepsim_json(program, "calibrate", "trace", folder / "traces/learnt", "--scenario",
+                          scenario, "-o", folder / "mine", "--name", "mine")
+    compared = stepsim_json(program, "compare", scenario, folder / "traces/learnt")
+    listed = sum(one["difference_s"] for one in compared["differences"])
+    print(f"compare: the list sums to {listed * 1e3:+.1f} ms "
+          f"of {compared['difference_s'] * 1e3:+.1f} ms")
+    mine = [f"cluster.gpu={learnt['name']}"]
+    if any("links" in file for file in learnt["files"]):
+        mine.append(f"cluster.intra_node={learnt['name']}")
+    steps = measured(python, rounds)
+    print(f"{'':32}{'measured':>10}{'first':>10}{'':>9}{'second':>10}")
+    firsts, seconds = [], []
+    for name, options, settings in [LEARNT, *OTHERS]:
+        taken = step_of(steps[name], "loader" in options)
+        first = predicted(program, scenario, settings)
+        second = predicted(program, scenario, settings + mine, str(folder / "mine"))
+        errors = [value / taken - 1 for value in (first, second)]
+        print(f"{name:32}{taken * 1e3:7.1f} ms{first * 1e3:7.1f} ms{errors[0]:+8.1%}"
+              f"{second * 1e3:8.1f} ms{errors[1]:+8.1%}")
+        if name != LEARNT[0]:
+            firsts.append(abs(errors[0]))
+            seconds.append(abs(errors[1]))
+    print(f"mean error of the other splits: first {statistics.mean(firsts):.1%}, "
+          f"second {statistics.mean(seconds):.1%}")
+    return statistics.mean(seconds) < statistics.mean(firsts)
+
+
+def claim(fault, job):
+    """What explain says that the fault costs in a step."""
+    if fault == "rank":
+        return max((rank["late_s"] for rank in job["stragglers"]["ranks"]), default=0.0)
+    if fault == "gc":
+        return job["breakdown_s"]["garbage_collection"]
+    named = {"item": "wait in aten::item", "loader": "loader"}[fault]
+    return next((one["gain_s"] for one in job["what_if"] if one["what_if"] == named), 0.0)
+
+
+def faults(program, python, folder):
+    print(f"\n{'planted':12}{'explain says':>14}{'mending gave':>14}  of a step, where it looks")
+    for fault, options in FAULTS:
+        # Every second step has the fault, so that what others do meets both alike.
+        kind = "wall" if fault in ("item", "loader") else "calm"
+        steps = train(python, f"{options} --every 2 --warmup 4", steps=12)[kind]
+        gain = statistics.median(steps[::2]) - statistics.median(steps[1::2])
+        if fault == "loader":  # a queue carries the fault over to all steps
+            gain = (statistics.median(train(python, options)["wall"])
+                    - statistics.median(train(python, "")["wall"]))
+        train(python, options, record=folder / "traces" / fault, steps=5)
+        job = stepsim_json(program, "explain", folder / "traces" / fault)
+        print(f"{fault:12}{claim(fault, job) * 1e3:11.1f} ms{gain * 1e3:11.1f} ms  "
+              f"{job['verdict']['sentence'][:80]}", flush=True)
+
+
+def with_torch():
+    """The Python that trains: this one or the system's, whichever has PyTorch; None: neither."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        done = subprocess.run([python, "-c", "import torch.profiler"], check=False,
+                              capture_output=True)
+        if done.returncode == 0:
+            return python
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", help="stepsim")
+    parser.add_argument("--rounds", type=int, default=2, help="runs of each split")
+    parser.add_argument("--keep", type=Path, help="folder for recordings and profiles")
+    options = parser.parse_args()
+    python = with_torch()
+    if python is None:
+        print("skipped: no Python here has PyTorch with torch.profiler (python3-torch)")
+        return SKIPPED
+    load, start = Load(), time.monotonic()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = options.keep or Path(scratch)
+        write_datasheet(folder)
+        try:
+            is_nearer = splits(options.program, python, folder, options.rounds)
+            faults(options.program, python, folder)
+        except Failed as error:
+            print(f"failed: {error}")
+            return FAILED
+    share = load.share()
+    print(f"\nothers used {share:.0%} of {cores()} cores in {time.monotonic() - start:.0f} s")
+    if is_nearer:
+        print("passed")
+        return OK
+    if share > 0.03:
+        print("skipped: others use the cores, try again when nothing else runs")
+        return SKIPPED
+    print("failed: the second predictions are no nearer")
+    return WORSE
+
+
+if __name__ == "__main__":
+    sys.exit(main())
