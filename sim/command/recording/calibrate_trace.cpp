@@ -155,7 +155,7 @@ ExitCode calibrate_trace(const CalibrateTraceOptions& options, std::ostream& out
   patience.begins("simulating");
   const Answer answer = answer_of(scenario, library, {.kernels = true}, notes);
   patience.begins("reading the recording");
-  const RecordedJob job = read_job(options.recording).job;
+  const RecordedJob job = read_job(options.recording, false).job;
   patience.end();
   const LearntProfiles learnt = learn(scenario, answer, job, name, library);
   std::vector<FileText> files{{paths[0], sealed(learnt.gpu_text, kCommand)}};
