@@ -16,15 +16,16 @@ struct ExplainOptions {
   Screen screen;
 };
 
-/// Says what the step of a scenario is spent on, and what each change would save, all of it simulated.
+/// Says what the step of a scenario is spent on, and what each change would save: all simulated.
 ExitCode explain(const ExplainOptions& options, std::ostream& out);
 
-/// Says where the steps of a recording, or of a folder of them, go, why GPUs are idle and who is late.
-/// Throws UserError for what is no recording, and for options that change a scenario.
+/// Says where the steps of a recording, or of a folder of them, go, why GPUs are idle and who is
+/// late. Throws UserError for what is no recording, and for options that change a scenario.
 ExitCode explain_recording(const ExplainOptions& options, std::ostream& out);
 
 /// Says what a trace that stepsim wrote shows: its breakdown is measured on what was read, and what
-/// the step would take otherwise is simulated. Throws UserError for traces that cannot be read back.
+/// the step would take otherwise is simulated. Throws UserError for traces that cannot be read
+/// back.
 ExitCode explain_trace(const ExplainOptions& options, std::ostream& out);
 
 }  // namespace stepsim

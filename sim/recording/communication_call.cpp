@@ -40,8 +40,8 @@ std::string letters_of(std::string_view name) {
 }
 
 /// Words of descriptions of groups: those of Megatron, DeepSpeed, torchtitan and PyTorch's meshes.
-/// The first that a description has counts: groups of data ranks are named after what they leave out,
-/// too (DATA_PARALLEL_GROUP_WITH_CP, mesh_dp_shard_cp, EXPERT_DATA_PARALLEL_GROUP).
+/// The first that a description has counts: groups of data ranks are named after what they leave
+/// out, too (DATA_PARALLEL_GROUP_WITH_CP, mesh_dp_shard_cp, EXPERT_DATA_PARALLEL_GROUP).
 constexpr std::array<std::pair<std::string_view, Axis>, 19> kGroupWords{{
     {"data", Axis::data},
     {"dp", Axis::data},

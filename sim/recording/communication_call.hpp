@@ -1,4 +1,4 @@
-// Collectives and transfers of a recorded rank: which group they are of, and what nothing hid of each.
+// Collectives and transfers of a recorded rank: their groups, and what nothing hid of each.
 #pragma once
 
 #include <cstddef>
@@ -45,8 +45,8 @@ RankCommunication communication_of(const Recording& recording, const KindByName&
 /// names.
 std::string operation_named(std::string_view name);
 
-/// What waiting for the operation is counted under: by the group's description (tp, tensor, mesh_tp,
-/// ...), else by the operation (transfers: stages, exchanges: experts), else data.
+/// What waiting for the operation is counted under: by the group's description (tp, tensor,
+/// mesh_tp, ...), else by the operation (transfers: stages, exchanges: experts), else data.
 Axis axis_of(const RecordedCollective& collective, const std::string& operation);
 
 /// Whether all ranks are done with it at the same time, whoever came last.

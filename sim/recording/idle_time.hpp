@@ -40,8 +40,8 @@ struct LateGap {
 /// Parts of the causes in which nobody knows whether the GPU was idle.
 struct IdleDoubts {
   Nanoseconds graph_replays = 0;  ///< within replays of a CUDA graph, whose kernels may be missing
-  /// Elsewhere, what was launched waits for more than 1 ms while nothing runs on any stream: what it
-  /// waits for was not recorded.
+  /// Elsewhere, what was launched waits for more than 1 ms while nothing runs on any stream: what
+  /// it waits for was not recorded.
   Nanoseconds long_waits = 0;
   /// Both together, by their cause.
   Nanoseconds of_queued = 0, of_launch_latency = 0;

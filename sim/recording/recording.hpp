@@ -1,6 +1,7 @@
 // A recording of a real run: what one process did on its threads and on its GPU, whoever wrote it.
 //
-// Readers of all formats fill it (kineto/, nsys/); whatever follows from a recording knows no format.
+// Readers of all formats fill it (kineto/, nsys/); whatever follows from a recording knows no
+// format.
 #pragma once
 
 #include <cstddef>
@@ -128,9 +129,9 @@ struct Recording {
   }
 };
 
-/// Puts the events in order, clips durations that the next activity of the stream shows to be wrong,
-/// finds the launch of each activity by its correlation, and the collective of each kernel that says
-/// nothing of it by the call that launched it. Readers end with it.
+/// Puts the events in order, clips durations that the next activity of the stream shows to be
+/// wrong, finds the launch of each activity by its correlation, and the collective of each kernel
+/// that says nothing of it by the call that launched it. Readers end with it.
 Recording put_in_order(Recording recording);
 
 }  // namespace stepsim

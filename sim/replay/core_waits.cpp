@@ -31,7 +31,7 @@ IntervalSet pauses_of(const Recording& recording, Interval window, std::uint32_t
   return pauses;
 }
 
-/// Of what was handed over before the pause, the work that ended last within it.
+/// The work that ended last within the pause, if it was handed over before.
 std::optional<QueuePlace> last_ended_in(const GpuQueues& queues, Interval pause) {
   std::optional<QueuePlace> last;
   Nanoseconds latest = pause.start;

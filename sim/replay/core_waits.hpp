@@ -11,7 +11,8 @@
 
 namespace stepsim {
 
-/// As gpu_waits(); for calls they have the events that began last before.
+/// When the core's thread waits for collectives: pauses between operators in which one ends. Its
+/// calls are the events that began last before.
 /// REQUIRES: recording.is_of_core, and queues without the core's own work.
 std::vector<GpuWait> core_waits(const Recording& recording, const GpuQueues& queues,
                                 Interval window, std::uint32_t thread);

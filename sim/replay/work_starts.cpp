@@ -93,7 +93,7 @@ class StartReader {
 
   const QueuedWork& at(QueuePlace place) const { return queues_[place.stream][place.index]; }
 
-  /// Of each other stream, the last work that had ended when this one began.
+  /// The last work of each other stream that had ended when this one began.
   std::vector<QueuePlace> before(QueuePlace place) const {
     std::vector<QueuePlace> found;
     for (std::uint32_t s = 0; s < queues_.size(); ++s) {
@@ -104,7 +104,8 @@ class StartReader {
     return found;
   }
 
-  /// Those that were launched before: an event lies behind what its stream had been given.
+  /// Works of other streams that were launched before this one: an event lies behind what its
+  /// stream had been given.
   std::vector<QueuePlace> launched_before(const QueuedWork& work,
                                           std::vector<QueuePlace> others) const {
     std::erase_if(others, [&](QueuePlace other) {
@@ -149,7 +150,7 @@ class StartReader {
     return explained(start, work, work.start - ready);
   }
 
-  /// Of the others the one that ended last, where that is right before the work began.
+  /// The work of other streams that ended last, where that is right before the work began.
   std::optional<QueuePlace> right_before(const QueuedWork& work,
                                          const std::vector<QueuePlace>& others) const {
     const auto last = std::ranges::max_element(others, {}, [&](QueuePlace p) { return at(p).end; });

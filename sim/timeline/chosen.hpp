@@ -20,9 +20,9 @@ struct TimelineChoice {
   bool is_all() const { return ranks.empty() && !steps; }
 };
 
-/// The ranks of the timeline that are one of those, or stand for one of them; and of these the spans
-/// that belong to the steps or lie in their time, with the memory of that time. Spans that waited
-/// for one that is left out wait for nothing. What the timeline says of steps stays whole.
+/// The ranks of the timeline that are one of those, or stand for one of them; and of these the
+/// spans that belong to the steps or lie in their time, with the memory of that time. Spans that
+/// waited for one that is left out wait for nothing. What the timeline says of steps stays whole.
 Timeline chosen(const Timeline& timeline, const TimelineChoice& choice);
 
 }  // namespace stepsim

@@ -41,7 +41,7 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   return error == std::errc() ? std::optional(value) : std::nullopt;
 }
 
-/// As nanoseconds_of, for numbers with an exponent.
+/// A number of microseconds with an exponent (1e3), as nanoseconds.
 std::optional<Nanoseconds> with_exponent(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -52,7 +52,7 @@ std::optional<Nanoseconds> with_exponent(std::string_view text) {
   return std::llround(value * 1000);
 }
 
-/// Sizes of PyTorch's types (c10/core/ScalarType.h), by the begin of their names; longer ones first.
+/// Bytes of PyTorch's types (c10/core/ScalarType.h), by the begin of their names; long ones first.
 constexpr std::array<std::pair<std::string_view, double>, 14> kTypes{
     {{"ComplexDouble", 16},
      {"ComplexFloat", 8},

@@ -1,5 +1,5 @@
-// Files that are no recording of PyTorch's profiler, by what stands in them: what they are, and what
-// to do instead.
+// Files that are no recording of PyTorch's profiler, by what stands in them: what they are, and
+// what to do instead.
 #pragma once
 
 #include <set>

@@ -69,7 +69,8 @@ Category category_of(std::string_view word) {
   return Category::other;
 }
 
-/// No event lasts a month: what does has an end of 0, from which its start was taken without a sign.
+/// No event lasts a month: what does has an end of 0, from which its start was taken without a
+/// sign.
 constexpr Nanoseconds kLongestEvent = 30LL * 86'400 * 1'000'000'000;
 
 /// Kineto moves the base every quarter of a year (7,889,238 s): what lies further from it than this

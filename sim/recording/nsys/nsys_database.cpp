@@ -1,4 +1,4 @@
-// Reads tables through SQLite, in a way that suits files of others: damaged ones, and read-only folders.
+// Reads tables through SQLite, also of damaged files and of files in read-only folders.
 #include "sim/recording/nsys/nsys_database.hpp"
 
 #include <filesystem>

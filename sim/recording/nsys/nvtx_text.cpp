@@ -1,4 +1,4 @@
-// Takes texts of NVTX ranges apart; PyTorch writes them in getNvtxStr (torch/csrc/profiler/util.cpp).
+// Takes texts of NVTX ranges apart, as PyTorch writes them (getNvtxStr, torch/csrc/profiler).
 #include "sim/recording/nsys/nvtx_text.hpp"
 
 #include <algorithm>

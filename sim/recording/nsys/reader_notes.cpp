@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostDiagnostics = 3;
 
-/// CUpti_ActivityOverheadKind, CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL.
+/// "Command buffer full" among nsys's own numbers of overheadType, which are not CUPTI's.
 constexpr std::int64_t kBufferFull = 8;
 
 /// Words of "Not all CUDA events might have been collected" and the like.

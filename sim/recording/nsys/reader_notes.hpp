@@ -18,13 +18,13 @@ std::vector<std::string> about_lost_events(NsysDatabase& database);
 /// When threads of each process, by its globalPid, waited because a buffer of commands was full.
 std::map<std::uint64_t, std::vector<Interval>> full_buffers(NsysDatabase& database);
 
-/// What follows from such waits of a process.
+/// What follows where a process waited for room in its buffers of commands.
 std::string about_full_buffers(std::vector<Interval> waits);
 
-/// Of graphs that were recorded without their kernels.
+/// What is not known of graphs that were recorded without their kernels.
 std::string about_whole_graphs(std::size_t replays);
 
-/// Of ranges that are taken for steps.
+/// Which ranges are taken for steps.
 std::string about_steps_taken(const std::string& first);
 
 inline constexpr const char* kAboutOperators =

@@ -21,7 +21,8 @@ struct ObservedCollective {
   int group_size = 0;  ///< 0: not recorded
   double calls = 0, bytes = 0, seconds = 0, exposed_s = 0;  ///< of a mean rank, in its window
   double waiting_s = 0;  ///< of exposed_s: a member had not come yet; of a mean rank
-  /// From the shortest kernel of each collective's ranks, which waited least; 0: sizes not recorded.
+  /// From the shortest kernel of each collective's ranks, which waited least; 0: sizes not
+  /// recorded.
   double bus_bytes_per_s = 0;
   bool is_lower_bound = true;  ///< some of the time is waiting for ranks that are not here
 };
@@ -35,7 +36,8 @@ struct LateRank {
               of_collectives = 0;       ///< how often it comes last, of those it takes part in
   OwnWork reason = OwnWork::not_known;  ///< what it did longer than the others
   double reason_s = 0;                  ///< by how much, in a mean step
-  /// Kernels that compute, in its window, and those of a median other rank: more of them is more work.
+  /// Kernels that compute, in its window, and those of a median other rank: more of them is more
+  /// work.
   double kernels = 0, kernels_of_others = 0;
   bool has_more_work() const { return kernels > 1.05 * kernels_of_others; }
   /// Part of late_s that had happened before the first of the recorded collectives.

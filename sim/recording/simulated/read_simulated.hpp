@@ -14,8 +14,8 @@
 
 namespace stepsim {
 
-/// Whether the file is a trace of stepsim, of any version; looks at its first bytes, unpacked. False
-/// for what is no regular file. Throws IoError where it cannot be read.
+/// Whether the file is a trace of stepsim, of any version; looks at its first bytes, unpacked.
+/// False for what is no regular file. Throws IoError where it cannot be read.
 bool is_simulated(const std::string& path);
 
 /// Rebuilds the timeline. Throws UserError, in one sentence that says why, for a trace of an older

@@ -13,8 +13,8 @@
 
 namespace stepsim {
 
-/// Arguments that matter to the timeline, whatever the event; what the file does not say is as it is
-/// here. Texts are valid until the next event is parsed.
+/// Arguments that matter to the timeline, whatever the event; what the file does not say is as it
+/// is here. Texts are valid until the next event is parsed.
 struct SimulatedArguments {
   // of processes and threads
   std::string_view name, members, kind, axis;

@@ -28,7 +28,8 @@ struct RankFacts {
 };
 
 /// Finds the kernels of a pass in the graph of its stage by their names and their order. Where a
-/// pass has another number of kernels of a name than the stage's blocks, their layers are not known.
+/// pass has another number of kernels of a name than the stage's blocks, their layers are not
+/// known.
 class TraceFacts {
  public:
   /// Keeps references to all three.

@@ -64,7 +64,8 @@ void add_item_step(SampleTrace& trace, int start) {
       .kernel("volta_sgemm_64x64_nt", at(610), "300", id + 2);
 }
 
-/// K1 100 us; an all-reduce of 200 us that waits for it; beside that K2, 60 us; behind it K3, 100 us.
+/// K1 100 us; an all-reduce of 200 us that waits for it; beside that K2, 60 us; behind it K3, 100
+/// us.
 SampleTrace overlapped_step() {
   return SampleTrace()
       .annotation("ProfilerStep#1", "0", "410")
