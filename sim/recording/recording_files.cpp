@@ -18,7 +18,8 @@ RecordingFiles recording_files(const std::string& path) {
   if (!fs::is_directory(path, error)) return {{path}, {}};
   RecordingFiles files;
   for (const auto& entry : fs::directory_iterator(path, error)) {
-    if (!entry.is_regular_file()) continue;
+    std::error_code unreadable;  // a link to itself, or into a closed folder, is no file
+    if (!entry.is_regular_file(unreadable) || unreadable) continue;
     const std::string file = entry.path().string();
     (looks_like_recording(file) ? files.recordings : files.others).push_back(file);
   }

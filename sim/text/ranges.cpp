@@ -10,7 +10,7 @@
 namespace stepsim {
 namespace {
 
-constexpr std::size_t kMost = 100'000'000;  // more ranks than any cluster has
+constexpr std::size_t kMost = 1'000'000;  // more ranks than any cluster has
 
 /// Takes a number from the front of the text.
 std::optional<int> take_number(std::string_view& text) {

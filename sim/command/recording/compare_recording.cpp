@@ -25,7 +25,8 @@ bool is_recording(const std::string& path) {
 }
 
 void check_options(const CompareOptions& options) {
-  if (options.files.size() != 2 || !options.baseline.empty() || !options.variants.empty())
+  if (options.files.size() != 2 || !options.baseline.empty() || !options.variants.empty() ||
+      !options.tolerance.empty())
     throw UserError(
         "a recording is compared with one scenario: stepsim compare scenario.yaml RECORDING, with "
         "--set for changes of the scenario");

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -106,9 +107,20 @@ void number_ranks(std::vector<OfRank>& ranks, std::vector<std::string>& sentence
   if (ranks.size() < 2 ||
       std::ranges::none_of(ranks, [](const OfRank& one) { return !one.seen.rank; }))
     return;
-  for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i].seen.rank = static_cast<int>(i);
+  std::set<int> taken;
+  for (const OfRank& one : ranks) {
+    if (one.seen.rank) taken.insert(*one.seen.rank);
+  }
+  int free = 0;
+  for (OfRank& one : ranks) {
+    if (one.seen.rank) continue;
+    while (taken.contains(free)) ++free;
+    one.seen.rank = free++;
+  }
   sentences.push_back(
-      "The recordings do not say their ranks: they are numbered in order of their files.");
+      "Recordings that do not say their rank are numbered in order of their files, by ranks that "
+      "no "
+      "other has.");
 }
 
 /// The job, and the plan of its pace rank.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +15,8 @@
 
 namespace stepsim {
 namespace {
+
+constexpr double kRounding = 1e-6;  // seconds: parts of a slice are rounded to ns, each by itself
 
 constexpr std::int64_t kMostRows = std::numeric_limits<std::uint16_t>::max();
 constexpr std::int64_t kMostMicroBatches = std::numeric_limits<std::int32_t>::max();
@@ -157,6 +160,11 @@ Span RebuiltTimeline::span_of(const SimulatedEvent& event, RankState& state, std
             .row = row,
             .step = static_cast<std::uint16_t>(of.step),
             .sends = of.sends};
+  const double parts = std::accumulate(of.mix.begin(), of.mix.end(), 0.0);
+  const double most = span.end - span.start + kRounding;
+  if (!(parts <= most && span.contention >= 0 && span.contention <= most) ||
+      std::ranges::any_of(of.mix, [](double part) { return part < 0; }))
+    damaged("a slice is shorter than its parts");
   const std::int64_t operation = of.operation.value_or(of.message);
   if (operation != 0) {
     const auto next = static_cast<std::uint32_t>(operations_.size() + 1);
