@@ -42,7 +42,7 @@ std::string letters_of(std::string_view name) {
 /// Words of descriptions of groups: those of Megatron, DeepSpeed, torchtitan and PyTorch's meshes.
 /// The first that a description has counts: groups of data ranks are named after what they leave
 /// out, too (DATA_PARALLEL_GROUP_WITH_CP, mesh_dp_shard_cp, EXPERT_DATA_PARALLEL_GROUP).
-constexpr std::array<std::pair<std::string_view, Axis>, 19> kGroupWords{{
+constexpr std::array<std::pair<std::string_view, Axis>, 18> kGroupWords{{
     {"data", Axis::data},
     {"dp", Axis::data},
     {"ddp", Axis::data},
@@ -61,7 +61,6 @@ constexpr std::array<std::pair<std::string_view, Axis>, 19> kGroupWords{{
     {"pipeline", Axis::pipeline},
     {"pp", Axis::pipeline},
     {"embedding", Axis::pipeline},  // Megatron: first and last stage share one
-    {"model", Axis::tensor},        // Megatron: tensor and pipeline ranks together
 }};
 
 /// Words between anything that is no letter: "TENSOR_MODEL_PARALLEL_GROUP", "mesh_tp".

@@ -167,7 +167,6 @@ TEST_CASE("operations and axes are known by the words of PyTorch, Megatron and k
   CHECK(axis_of({.group_description = "DATA_PARALLEL_GROUP_WITH_CP"}, "all_reduce") == Axis::data);
   CHECK(axis_of({.group_description = "mesh_dp_shard_cp"}, "all_gather") == Axis::data);
   CHECK(axis_of({.group_description = "EXPERT_DATA_PARALLEL_GROUP"}, "all_reduce") == Axis::data);
-  CHECK(axis_of({.group_description = "MODEL_PARALLEL_GROUP"}, "all_reduce") == Axis::tensor);
   CHECK(axis_of({.group_description = "mesh_cp"}, "all_gather") == Axis::context);
   CHECK(axis_of({}, "send_receive") == Axis::pipeline);
   CHECK(axis_of({}, "send") == Axis::pipeline);
