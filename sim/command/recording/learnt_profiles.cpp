@@ -149,8 +149,8 @@ TimesByStep shortest_by_step(const RecordedJob& job, std::set<std::string>& oper
   return by_step;
 }
 
-/// Of a step: the mean of all; on a core, whose time others may use, the least at each place, where
-/// all steps have as many.
+/// Seconds that a step spends in collectives: the mean of all steps; on a core, whose time others
+/// may use, the sum of the least at each place, where all steps have as many.
 double recorded_collectives(const TimesByStep& by_step, bool is_of_core) {
   if (by_step.empty()) return 0;
   const std::size_t size = by_step.begin()->second.size();
@@ -172,7 +172,7 @@ double recorded_collectives(const TimesByStep& by_step, bool is_of_core) {
   return sum / static_cast<double>(by_step.size());
 }
 
-/// Of a step of a mean rank, with what it waits for others.
+/// Seconds of collectives in a step of a mean rank, with what it waits for others.
 double all_collectives(const RecordedJob& job) {
   double seconds = 0;
   for (const ObservedCollective& collective : job.collectives) seconds += collective.seconds;

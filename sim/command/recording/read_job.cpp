@@ -102,7 +102,7 @@ std::vector<OfRank> one_of_each_rank(std::vector<OfRank> ranks,
   return kept;
 }
 
-/// Recordings that do not say their rank are numbered as their files come.
+/// Recordings that do not say their rank get the free ones, in order of their files.
 void number_ranks(std::vector<OfRank>& ranks, std::vector<std::string>& sentences) {
   if (ranks.size() < 2 ||
       std::ranges::none_of(ranks, [](const OfRank& one) { return !one.seen.rank; }))
@@ -119,8 +119,7 @@ void number_ranks(std::vector<OfRank>& ranks, std::vector<std::string>& sentence
   }
   sentences.push_back(
       "Recordings that do not say their rank are numbered in order of their files, by ranks that "
-      "no "
-      "other has.");
+      "no other has.");
 }
 
 /// The job, and the plan of its pace rank.
@@ -157,7 +156,7 @@ ReadJob read_job(const std::string& path, bool with_plan) {
   number_ranks(ranks, sentences);
   ReadJob result = joined(std::move(ranks));
   result.job.path = path;
-  // Of several files only one plan is needed: its file is read again.
+  // A folder has many files, and only one rank is replayed: that rank's file is read again.
   if (with_plan && is_folder) {
     const Observation& pace = result.job.pace_rank();
     result.pace = replay_plan(read_recordings(pace.file).at(pace.number), kinds);

@@ -17,7 +17,7 @@ struct ReadJob {
 
 /// Reads the file, or each recording in the folder (its own files, not those of folders in it), and
 /// what follows from each of them. No more recordings are in memory at a time than there are cores.
-/// Of two recordings of a rank the later file counts. What had to be left out is in `not_known`.
+/// Where a rank has two recordings the later file counts. What had to be left out is in `not_known`.
 /// Throws UserError where nothing can be read.
 ReadJob read_job(const std::string& path, bool with_plan);
 

@@ -52,7 +52,7 @@ FirstRank first_rank(const ImportOptions& options) {
 /// Calls of the median step, which are halves where steps differ.
 std::string times_text(double calls) { return fmt::format("{:.0f}", calls); }
 
-/// Of each layer; 0: the model has none.
+/// How many experts a layer of the model has; 0: none.
 std::int64_t experts_of(const std::string& model, const Library& library) {
   const Model named = load_model(model, library);
   const auto* shape = std::get_if<Transformer>(&named.shape);

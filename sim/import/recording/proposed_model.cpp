@@ -76,7 +76,7 @@ bool is_grouped(const Model& model) {
   return shape != nullptr && shape->groups > 1;
 }
 
-/// Those that agree, the fewest parameters first.
+/// The known models that agree with the recording, the one with the fewest parameters first.
 std::vector<Model> models_that_fit(const RecordedModel& seen, int split, const Library& library) {
   std::vector<Model> found;
   for (const std::string& name : names_in("models", library)) {

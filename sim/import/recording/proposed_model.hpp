@@ -15,8 +15,8 @@ struct ProposedModel {
   std::int64_t positions = 0;  ///< rows of a table of them, which bound the sequence; 0: none
 };
 
-/// Of the models that agree with all that is known, the one with the fewest parameters; where none
-/// does, the recorded layers and widths, with a known model's for those that were not recorded. It
+/// The model with the fewest parameters that agrees with all that is known; where none does,
+/// the recorded layers and widths, with a known model's for those that were not recorded. It
 /// is listed as assumed. `split` is over how many ranks parameters are split: those that were
 /// recorded are a share then.
 ProposedModel propose_model(const RecordedModel& seen, int split, const Library& library,

@@ -76,7 +76,7 @@ std::string type_named(const std::string& name) {
   return name == "float" ? "fp32" : "";
 }
 
-/// Of products of matrices and convolutions, which run behind autocast's casts.
+/// Types of products of matrices and of convolutions, which run behind autocast's casts.
 Votes types_of_operators(const Recording& recording) {
   Votes votes;
   for (const RecordedThread& thread : recording.threads) {
