@@ -13,7 +13,7 @@
 #include "sim/import/importer.hpp"
 #include "sim/import/kind_of_file.hpp"
 #include "sim/process/launcher.hpp"
-#include "sim/recording/looks_like_recording.hpp"
+#include "sim/recording/files/looks_like_recording.hpp"
 
 namespace stepsim {
 

@@ -8,7 +8,7 @@
 #include "sim/plan/load.hpp"
 #include "sim/process/interrupt.hpp"
 #include "sim/process/patience.hpp"
-#include "sim/recording/looks_like_recording.hpp"
+#include "sim/recording/files/looks_like_recording.hpp"
 
 namespace stepsim {
 namespace {

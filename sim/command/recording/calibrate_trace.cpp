@@ -13,7 +13,7 @@
 #include "sim/core/source.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/process/patience.hpp"
-#include "sim/recording/looks_like_recording.hpp"
+#include "sim/recording/files/looks_like_recording.hpp"
 #include "sim/report/json_number.hpp"
 #include "sim/text/humanise.hpp"
 #include "sim/text/page.hpp"

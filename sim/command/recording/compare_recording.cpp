@@ -13,7 +13,7 @@
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/process/patience.hpp"
-#include "sim/recording/looks_like_recording.hpp"
+#include "sim/recording/files/looks_like_recording.hpp"
 #include "sim/report/recording/against.hpp"
 
 namespace stepsim {

@@ -15,8 +15,8 @@
 #include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
-#include "sim/recording/read_recordings.hpp"
-#include "sim/recording/recording_files.hpp"
+#include "sim/recording/files/read_recordings.hpp"
+#include "sim/recording/files/recording_files.hpp"
 #include "sim/scenario/load.hpp"
 
 namespace stepsim {

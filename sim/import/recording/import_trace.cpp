@@ -23,9 +23,9 @@
 #include "sim/import/recording/recorded_run.hpp"
 #include "sim/import/recording/recorded_split.hpp"
 #include "sim/import/written_name.hpp"
-#include "sim/recording/looks_like_recording.hpp"
-#include "sim/recording/read_recordings.hpp"
-#include "sim/recording/recording_files.hpp"
+#include "sim/recording/files/looks_like_recording.hpp"
+#include "sim/recording/files/read_recordings.hpp"
+#include "sim/recording/files/recording_files.hpp"
 
 namespace stepsim {
 namespace {

@@ -18,11 +18,11 @@
 
 #include "sim/core/error.hpp"
 #include "sim/core/source.hpp"
+#include "sim/recording/files/rank_in_name.hpp"
 #include "sim/recording/kineto/json_pieces.hpp"
 #include "sim/recording/kineto/kineto_event.hpp"
 #include "sim/recording/kineto/kineto_metadata.hpp"
 #include "sim/recording/kineto/other_formats.hpp"
-#include "sim/recording/rank_in_name.hpp"
 #include "sim/recording/recorded_names.hpp"
 
 namespace stepsim {

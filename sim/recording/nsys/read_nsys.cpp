@@ -15,13 +15,13 @@
 
 #include "sim/core/error.hpp"
 #include "sim/core/source.hpp"
+#include "sim/recording/files/rank_in_name.hpp"
 #include "sim/recording/nsys/nsys_database.hpp"
 #include "sim/recording/nsys/nsys_ids.hpp"
 #include "sim/recording/nsys/nvtx_text.hpp"
 #include "sim/recording/nsys/other_databases.hpp"
 #include "sim/recording/nsys/reader_notes.hpp"
 #include "sim/recording/nsys/step_ranges.hpp"
-#include "sim/recording/rank_in_name.hpp"
 #include "sim/recording/recorded_names.hpp"
 
 namespace stepsim {

@@ -1,8 +1,8 @@
 // Kineto's files of all generations, and files that are none.
 #include <doctest/doctest.h>
 
+#include "sim/recording/files/looks_like_recording.hpp"
 #include "sim/recording/kineto/kineto_event.hpp"
-#include "sim/recording/looks_like_recording.hpp"
 #include "tests/unit/recording/sample_trace.hpp"
 
 using namespace stepsim;

@@ -1,8 +1,8 @@
 // Reading what Nsight Systems exports, with numbers worked out by hand.
 #include <doctest/doctest.h>
 
-#include "sim/recording/looks_like_recording.hpp"
-#include "sim/recording/read_recordings.hpp"
+#include "sim/recording/files/looks_like_recording.hpp"
+#include "sim/recording/files/read_recordings.hpp"
 #include "tests/unit/recording/sample_report.hpp"
 
 using namespace stepsim;

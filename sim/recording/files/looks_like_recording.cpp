@@ -1,5 +1,5 @@
 // Tells recordings from scenarios by what stands in them: a scenario is YAML, which JSON is, too.
-#include "sim/recording/looks_like_recording.hpp"
+#include "sim/recording/files/looks_like_recording.hpp"
 
 #include <algorithm>
 #include <array>

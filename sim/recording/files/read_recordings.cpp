@@ -1,5 +1,5 @@
 // Tells formats of recordings apart by their first bytes.
-#include "sim/recording/read_recordings.hpp"
+#include "sim/recording/files/read_recordings.hpp"
 
 #include <array>
 #include <fstream>

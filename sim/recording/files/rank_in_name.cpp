@@ -1,5 +1,5 @@
 // Finds the rank in names that profilers and people give to files of ranks.
-#include "sim/recording/rank_in_name.hpp"
+#include "sim/recording/files/rank_in_name.hpp"
 
 #include <charconv>
 #include <filesystem>

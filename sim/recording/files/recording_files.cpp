@@ -1,5 +1,5 @@
 // Sorts a folder's files into recordings and others.
-#include "sim/recording/recording_files.hpp"
+#include "sim/recording/files/recording_files.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 #include "sim/core/error.hpp"
 #include "sim/core/source.hpp"
-#include "sim/recording/looks_like_recording.hpp"
+#include "sim/recording/files/looks_like_recording.hpp"
 
 namespace stepsim {
 
