@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/recording/breakdown.hpp"
+#include "sim/recording/marks.hpp"
 #include "sim/recording/steps.hpp"
 
 namespace stepsim {
@@ -27,9 +28,7 @@ bool is_collective(std::string_view name) { return name.starts_with("gloo:"); }
 std::uint32_t core_of(const Recording& recording) {
   for (std::uint32_t thread = 0; thread < recording.threads.size(); ++thread) {
     for (const HostEvent& event : recording.threads[thread].events) {
-      if (event.work == HostWork::annotation &&
-          recording.name_of(event).starts_with("ProfilerStep#"))
-        return thread;
+      if (event.work == HostWork::annotation && marks_step(recording.name_of(event))) return thread;
     }
   }
   return 0;
@@ -51,7 +50,7 @@ Claims claims_of(const Recording& recording, std::uint32_t core) {
   std::vector<Interval> loader, sync, handing_over;
   for (const HostEvent& event : recording.threads[core].events) {
     const std::string& name = recording.name_of(event);
-    if (name.starts_with("enumerate(DataLoader)")) loader.push_back(event.time);
+    if (marks_loader(name)) loader.push_back(event.time);
     if (event.work != HostWork::operation) continue;
     if (hands_over(name)) handing_over.push_back(event.time);
     if ((name == "aten::item" || name == "aten::_local_scalar_dense") &&

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/recording/marks.hpp"
+
 namespace stepsim {
 
 void visit_moments(const RecordedThread& thread, const std::vector<Nanoseconds>& moments,
@@ -42,8 +44,7 @@ HostPlace place_of(const Recording& recording, Enclosing enclosing) {
     const std::string& name = recording.name_of(*event);
     if (event->work == HostWork::operation && place.operation.empty()) place.operation = name;
     if (event->work == HostWork::runtime) place.call = name;
-    if (event->work == HostWork::annotation && !name.starts_with("ProfilerStep#"))
-      place.annotation = name;
+    if (event->work == HostWork::annotation && !marks_step(name)) place.annotation = name;
     if (event->work != HostWork::python || !is_users(name)) continue;
     // A comprehension has no name of its own: the function around it says more.
     if (place.line.empty() || name.find(": <") == name.npos) place.line = name;

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "sim/recording/marks.hpp"
+
 namespace stepsim {
 namespace {
 
@@ -29,7 +31,7 @@ ThreadStates states_of(const Recording& recording, const RecordedThread& thread)
       (synchronises(name) ? sync : runtime).push_back(event.time);
     } else if (event.work == HostWork::operation) {
       operation.push_back(event.time);
-    } else if (name.starts_with("enumerate(DataLoader)")) {
+    } else if (marks_loader(name)) {
       loader.push_back(event.time);
     }
   }

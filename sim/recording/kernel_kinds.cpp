@@ -9,6 +9,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/problems.hpp"
 #include "sim/core/suggest.hpp"
+#include "sim/core/words.hpp"
 #include "sim/scenario/read/tree.hpp"
 
 namespace stepsim {
@@ -18,11 +19,7 @@ namespace {
 constexpr std::size_t kLongestName = 2000;
 
 std::string lower_case(std::string_view text) {
-  std::string lower(text.substr(0, kLongestName));
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
+  return in_lower_case(std::string(text.substr(0, kLongestName)));
 }
 
 std::vector<std::string> parts_of(const std::string& pattern) {

@@ -5,6 +5,7 @@
 
 #include "sim/recording/breakdown.hpp"
 #include "sim/recording/idle_time.hpp"
+#include "sim/recording/marks.hpp"
 
 namespace stepsim {
 namespace {
@@ -20,7 +21,7 @@ std::set<std::uint32_t> launching_threads(const Recording& recording) {
 bool waits(const Recording& recording, const HostEvent& event) {
   const std::string& name = recording.name_of(event);
   if (event.work == HostWork::runtime) return synchronises(name);
-  return event.work == HostWork::annotation && name.starts_with("enumerate(DataLoader)");
+  return event.work == HostWork::annotation && marks_loader(name);
 }
 
 IntervalSet waiting_of(const Recording& recording) {

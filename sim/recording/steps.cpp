@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/recording/marks.hpp"
+
 namespace stepsim {
 
 std::vector<RecordedStep> steps_of(const Recording& recording) {
@@ -13,7 +15,7 @@ std::vector<RecordedStep> steps_of(const Recording& recording) {
     for (const HostEvent& event : thread.events) {
       if (event.work != HostWork::annotation) continue;
       const std::string& name = recording.name_of(event);
-      if (!name.starts_with("ProfilerStep#") || event.time.length() == 0) continue;
+      if (!marks_step(name) || event.time.length() == 0) continue;
       const auto [step, is_new] = by_name.try_emplace(name, event.time);
       if (!is_new && event.time.length() > step->second.length()) step->second = event.time;
     }

@@ -7,13 +7,11 @@
 #include <utility>
 
 #include "sim/recording/core_device.hpp"
+#include "sim/recording/marks.hpp"
+#include "sim/replay/handovers.hpp"
 
 namespace stepsim {
 namespace {
-
-/// Shorter pauses are Python's between operators: 4 to 24 us for each launch in 12 recordings of
-/// 2020 to 2025.
-constexpr Nanoseconds kPause = 50'000;
 
 /// When the core does nothing, without what its loader and handing over collectives take.
 IntervalSet pauses_of(const Recording& recording, Interval window, std::uint32_t thread) {
@@ -23,11 +21,10 @@ IntervalSet pauses_of(const Recording& recording, Interval window, std::uint32_t
   }
   for (const HostEvent& event : recording.threads[thread].events) {
     const std::string& name = recording.name_of(event);
-    if (name.starts_with("enumerate(DataLoader)") || name.starts_with("c10d::"))
-      busy.push_back(event.time);
+    if (marks_loader(name) || name.starts_with("c10d::")) busy.push_back(event.time);
   }
   IntervalSet pauses = difference({window}, united(std::move(busy)));
-  std::erase_if(pauses, [](const Interval& pause) { return pause.length() < kPause; });
+  std::erase_if(pauses, [](const Interval& pause) { return pause.length() < kShortestPause; });
   return pauses;
 }
 

@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/recording/marks.hpp"
+
 namespace stepsim {
 namespace {
-
-/// Shorter silences are Python's between operators: 4 to 24 us for each launch in 12 recordings of
-/// 2020 to 2025.
-constexpr Nanoseconds kSilence = 50'000;
 
 /// A moment at which an operator or call begins or ends.
 struct Boundary {
@@ -19,8 +17,7 @@ struct Boundary {
 
 bool is_sign_of_life(const Recording& recording, const HostEvent& event) {
   return event.work == HostWork::operation || event.work == HostWork::runtime ||
-         (event.work == HostWork::annotation &&
-          recording.name_of(event).starts_with("enumerate(DataLoader)"));
+         (event.work == HostWork::annotation && marks_loader(recording.name_of(event)));
 }
 
 std::vector<Interval> silences_of(const Recording& recording, std::uint32_t thread,
@@ -35,10 +32,11 @@ std::vector<Interval> silences_of(const Recording& recording, std::uint32_t thre
   }
   std::ranges::stable_sort(boundaries, {}, &Boundary::at);
   std::vector<Interval> silences;
-  boundaries.push_back({std::max(boundaries.back().at, window.end) + kSilence, false});
+  boundaries.push_back({std::max(boundaries.back().at, window.end) + kShortestPause, false});
   for (std::size_t i = 0; i + 1 < boundaries.size(); ++i) {
     const Interval silence{boundaries[i].at, boundaries[i + 1].at};
-    if (!boundaries[i].begins_call && silence.length() >= kSilence) silences.push_back(silence);
+    if (!boundaries[i].begins_call && silence.length() >= kShortestPause)
+      silences.push_back(silence);
   }
   return silences;
 }

@@ -8,6 +8,7 @@
 #include "sim/recording/breakdown.hpp"
 #include "sim/recording/core_device.hpp"
 #include "sim/recording/host_context.hpp"
+#include "sim/recording/marks.hpp"
 
 namespace stepsim {
 namespace {
@@ -89,8 +90,7 @@ void separate(std::vector<HostStop>& stops) {
 IntervalSet loader_of(const Recording& recording, std::uint32_t thread) {
   std::vector<Interval> loader;
   for (const HostEvent& event : recording.threads[thread].events) {
-    if (event.work == HostWork::annotation &&
-        recording.name_of(event).starts_with("enumerate(DataLoader)"))
+    if (event.work == HostWork::annotation && marks_loader(recording.name_of(event)))
       loader.push_back(event.time);
   }
   return united(std::move(loader));

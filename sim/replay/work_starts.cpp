@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/recording/median.hpp"
+
 namespace stepsim {
 namespace {
 
@@ -18,13 +20,6 @@ constexpr Nanoseconds kLongestLatency = 50'000;
 /// From the end of work on one stream to work that waited for it on another: up to 19 us in
 /// recordings of V100 and A100 with NCCL 2.10, 8 to 19 us in those of MI300X.
 constexpr Nanoseconds kCrosses = 25'000;
-
-Nanoseconds median(std::vector<Nanoseconds> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 using Calls = std::set<std::pair<std::uint32_t, std::uint32_t>>;
 

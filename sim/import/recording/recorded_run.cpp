@@ -12,6 +12,7 @@
 #include "sim/core/words.hpp"
 #include "sim/recording/gpu_time.hpp"
 #include "sim/recording/idle_time.hpp"
+#include "sim/recording/marks.hpp"
 #include "sim/recording/phase.hpp"
 
 namespace stepsim {
@@ -147,8 +148,6 @@ bool is_wrapper(std::string_view name) {
          name.starts_with("FSDP::root_pre_forward");
 }
 
-bool is_loader(std::string_view name) { return name.starts_with("enumerate(DataLoader)"); }
-
 /// Several marks may be in a pass (two losses, two wrapped modules), or one for several of them (a
 /// batch that the loop cuts): the middle counts, the smaller one of two.
 void count_passes(const StepCounts& counts, RecordedRun& run) {
@@ -159,7 +158,7 @@ void count_passes(const StepCounts& counts, RecordedRun& run) {
     seen.push_back(number);
     run.marks.push_back(fmt::format("{} x {}", number, what));
   };
-  mark("a batch of the loader", is_loader);
+  mark("a batch of the loader", marks_loader);
   mark("a wrapped module's forward", is_wrapper);
   mark("a loss", is_loss);
   if (seen.empty()) return;
@@ -174,7 +173,7 @@ void read_loader(const StepCounts& counts, RecordedRun& run) {
   for (const RecordedThread& thread : recording.threads) {
     for (const HostEvent& event : thread.events) {
       const std::string& name = recording.name_of(event);
-      if (!is_loader(name)) continue;
+      if (!marks_loader(name)) continue;
       const bool is_in_process = name.find("_SingleProcess") != name.npos;
       run.loader = is_in_process ? RecordedLoader::in_process : RecordedLoader::with_workers;
       times.push_back(static_cast<double>(event.time.length()) * 1e-9);

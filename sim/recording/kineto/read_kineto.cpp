@@ -23,6 +23,7 @@
 #include "sim/recording/kineto/kineto_event.hpp"
 #include "sim/recording/kineto/kineto_metadata.hpp"
 #include "sim/recording/kineto/other_formats.hpp"
+#include "sim/recording/marks.hpp"
 #include "sim/recording/recorded_names.hpp"
 
 namespace stepsim {
@@ -212,8 +213,7 @@ class KinetoReader {
     host.name = names_.index_of(event.name);
     host.work = host_work_of(category);
     // Before September 2021 annotations were operators.
-    if (event.name.starts_with("ProfilerStep#") || event.name.starts_with("enumerate(DataLoader)"))
-      host.work = HostWork::annotation;
+    if (marks_step(event.name) || marks_loader(event.name)) host.work = HostWork::annotation;
     RecordedThread& thread = thread_of(event);
     thread.events.push_back(host);
     if (!event.sizes.empty())

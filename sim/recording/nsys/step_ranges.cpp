@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/words.hpp"
+
 namespace stepsim {
 namespace {
 
@@ -55,13 +57,6 @@ NumberedName numbered(const std::string& name) {
     at = end;
   }
   return result;
-}
-
-std::string lower_case(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
 }
 
 bool has_any(const std::string& name, const auto& words) {
@@ -112,7 +107,7 @@ class Chooser {
         const NumberedName& name = numbered_name(event.name);
         families[name.pattern].add(event, name.numbers);
       }
-      for (const auto& [pattern, family] : families) weigh(lower_case(pattern), family);
+      for (const auto& [pattern, family] : families) weigh(in_lower_case(pattern), family);
     }
     return std::move(best_);
   }

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/recording/median.hpp"
+
 namespace stepsim {
 namespace {
 
@@ -61,12 +63,6 @@ bool have_the_same_calls(const std::vector<Observation>& ranks, const CallsOfRan
     }
     return true;
   });
-}
-
-Nanoseconds median(std::vector<Nanoseconds> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 /// By pairs of ranks, the differences of the ends of what both took part in: first minus second.

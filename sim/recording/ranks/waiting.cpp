@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "sim/recording/median.hpp"
+
 namespace stepsim {
 namespace {
 
@@ -17,12 +19,6 @@ constexpr double kWorthSaying = 0.01;  // share of a step, as for what nothing h
 
 const CommunicationCall& call_of(const std::vector<Observation>& ranks, const JoinedCall& member) {
   return ranks[member.rank].communication.calls[member.call];
-}
-
-Nanoseconds median(std::vector<Nanoseconds> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 /// When each member comes, on the common clock. Empty where a clock is not known.
