@@ -9,7 +9,7 @@ declare -A sees=(
   [calibrate/measurement]="core calibrate/measurement" [calib]="core calibrate/measurement"
   [calibrate/fit]="core ops cluster calibrate/measurement calibrate/fit"
   [timeline]="core timeline" [validation]="core timeline validation"
-  [sweep]="core scenario timeline sweep" [store]="core timeline sweep store" [recording]="core text scenario timeline recording"
+  [sweep]="core scenario timeline sweep" [store]="core timeline sweep store" [recording]="core text scenario ops cluster timeline recording"
   [plan]="core scenario ops cluster timeline plan" [validate]="core validation")
 sees[search]="${sees[plan]} search"
 sees[engine]="${sees[plan]} engine"

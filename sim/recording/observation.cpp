@@ -97,7 +97,7 @@ void add_causes(Observation& seen, const Recording& recording, const GpuRows& ro
 
 }  // namespace
 
-Observation observe(const Recording& recording, const KernelKinds& kinds) {
+Observation observe(const Recording& recording, const KernelKinds& kinds, const GpuProfile* gpu) {
   const KindByName by_name = kinds_of_names(recording, kinds);
   const GpuRows rows = gpu_rows(recording, by_name);
   const std::vector<RecordedStep> steps = steps_of(recording);
@@ -109,12 +109,14 @@ Observation observe(const Recording& recording, const KernelKinds& kinds) {
   seen.backend = recording.backend;
   seen.rank = recording.rank;
   seen.world_size = recording.world_size;
+  seen.memory = recording.memory;
   seen.window = window_of(recording, steps);
   seen.gpu = gpu_time(rows, seen.window);
   seen.idle = recording.is_of_core ? idle_time_of_core(recording, rows.busy, seen.window)
                                    : idle_time(recording, rows.busy, seen.window);
   add_steps(seen, recording, rows, steps);
   add_kernels(seen, recording, by_name);
+  seen.products = products_of(recording, by_name, seen.window, gpu);
   add_gaps(seen, recording);
   add_causes(seen, recording, rows, by_name, steps);
   if (recording.is_of_core) {

@@ -13,6 +13,7 @@
 #include "sim/recording/kernel_kinds.hpp"
 #include "sim/recording/late_sites.hpp"
 #include "sim/recording/launch_pace.hpp"
+#include "sim/recording/products/products.hpp"
 #include "sim/recording/ranks/own_work.hpp"
 #include "sim/recording/recording.hpp"
 
@@ -64,7 +65,9 @@ struct Observation {
   std::vector<CopyTime> copies;  ///< the most time first
   std::size_t activities = 0;    ///< of the GPU, within the window
   double compute_kernels = 0;    ///< kernels that do not communicate, within the window
-  Breakdown breakdown;           ///< of the window
+  std::optional<RecordedMemory> memory;
+  Products products;    ///< of the window, where sizes were recorded
+  Breakdown breakdown;  ///< of the window
   std::vector<LateSite> late_sites;
   RankCommunication communication;
   OwnWorkSets own_work;
@@ -75,8 +78,10 @@ struct Observation {
   Nanoseconds idle_length() const { return window.length() - gpu.busy; }
 };
 
-/// All that follows from one recording by itself.
-Observation observe(const Recording& recording, const KernelKinds& kinds);
+/// All that follows from one recording by itself, and from the profile of its GPU; nullptr: there is
+/// none.
+Observation observe(const Recording& recording, const KernelKinds& kinds,
+                    const GpuProfile* gpu = nullptr);
 
 inline double seconds_of(Nanoseconds time) { return static_cast<double>(time) * 1e-9; }
 

@@ -89,6 +89,12 @@ struct GpuActivity {
   double bytes = 0;  ///< of copies and sets, where recorded
 };
 
+/// The most bytes that the framework's allocator held on the GPU while it was recorded.
+struct RecordedMemory {
+  double allocated = 0;  ///< of tensors that live
+  double reserved = 0;   ///< taken from the GPU, cached ones included
+};
+
 /// What a reader had to leave out or to mend, and what was recorded besides.
 struct ReadingNotes {
   bool is_cut = false;               ///< the file ends before its text does
@@ -119,6 +125,7 @@ struct Recording {
   std::vector<GpuActivity> activities;  ///< of one GPU, in order of their start
   std::vector<RecordedCollective> collectives;
   std::vector<RecordedShape> shapes;
+  std::optional<RecordedMemory> memory;  ///< absent: not recorded
   std::vector<RecordedStep> steps;  ///< where a reader chose them; else those of torch.profiler are
   ReadingNotes notes;
 

@@ -68,6 +68,11 @@ std::vector<PlannedChange> changes_of(const ReplayPlan& replay) {
                        [](const ReplayPlan& of) { return with_communication(of.plan, 0.5); },
                        {}});
   }
+  if (!replay.slow_products.empty())
+    changes.push_back({"products",
+                       "products of matrices are as fast as the GPU's profile has them",
+                       with_attainable_products,
+                       {}});
   if (has(replay.plan, Cause::batch_wait))
     changes.push_back({"loader",
                        "the loader keeps up",
@@ -111,6 +116,14 @@ Plan with_communication(Plan plan, double factor) {
   for (Task& task : plan.programs.front().tasks) {
     if (task.kind == TaskKind::timer && task.cause == exposed(Axis::data)) task.amount *= factor;
   }
+  return plan;
+}
+
+Plan with_attainable_products(const ReplayPlan& replay) {
+  Plan plan = replay.plan;
+  std::vector<Task>& tasks = plan.programs.front().tasks;
+  for (const SlowProduct& product : replay.slow_products)
+    tasks[product.task].amount *= product.attainable;
   return plan;
 }
 

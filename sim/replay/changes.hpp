@@ -22,6 +22,8 @@ Plan changed(const ReplayPlan& replay, const PlannedChange& change);
 
 /// Communication takes that many times as long, whatever of it is waiting for other ranks.
 Plan with_communication(Plan plan, double factor);
+/// Products of matrices take the time that the GPU's profile has for them, where that is shorter.
+Plan with_attainable_products(const ReplayPlan& replay);
 /// The host does not wait for the GPU at those tasks.
 Plan without_waits(Plan plan, const std::vector<TaskIndex>& waits);
 

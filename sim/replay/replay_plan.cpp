@@ -12,6 +12,7 @@
 
 #include "sim/plan/program/program_writer.hpp"
 #include "sim/recording/gpu_time.hpp"
+#include "sim/recording/products/products.hpp"
 #include "sim/replay/core_waits.hpp"
 #include "sim/replay/host_stops.hpp"
 #include "sim/replay/work_starts.hpp"
@@ -122,11 +123,12 @@ struct Item {
 
 class ReplayWriter {
  public:
-  ReplayWriter(const Recording& recording, const KernelKinds& kinds, const GpuQueues& queues,
-               const std::vector<HostLine>& lines,
+  ReplayWriter(const Recording& recording, const KindByName& kinds, const GpuProfile* gpu,
+               const GpuQueues& queues, const std::vector<HostLine>& lines,
                const std::vector<std::vector<WorkStart>>& starts)
       : recording_(recording),
-        kinds_(kinds_of_names(recording, kinds)),
+        kinds_(kinds),
+        attainable_(attainable_shares(recording, kinds, gpu)),
         queues_(queues),
         lines_(lines),
         starts_(starts) {}
@@ -297,6 +299,8 @@ class ReplayWriter {
       lags_.push_back({start.begin - start.not_explained, start.begin});
     }
     stream.tasks.push_back(writer_.add(task, after));
+    const float share = attainable_[work.activity];
+    if (share < 1) result_.slow_products.push_back({stream.tasks.back(), share});
   }
 
   Task task_of(const QueuedWork& work, const WorkStart& start, std::uint16_t row) {
@@ -366,7 +370,8 @@ class ReplayWriter {
   }
 
   const Recording& recording_;
-  KindByName kinds_;
+  const KindByName& kinds_;
+  std::vector<float> attainable_;  // by activity
   const GpuQueues& queues_;
   const std::vector<HostLine>& lines_;
   const std::vector<std::vector<WorkStart>>& starts_;
@@ -403,7 +408,8 @@ std::vector<RecordedStep> steps_to_replay(const Recording& recording) {
 
 }  // namespace
 
-std::optional<ReplayPlan> replay_plan(const Recording& recording, const KernelKinds& kinds) {
+std::optional<ReplayPlan> replay_plan(const Recording& recording, const KernelKinds& kinds,
+                                      const GpuProfile* gpu) {
   const std::vector<RecordedStep> steps = steps_to_replay(recording);
   if (steps.empty()) return std::nullopt;
   const Interval window = window_of(recording, steps);
@@ -413,7 +419,8 @@ std::optional<ReplayPlan> replay_plan(const Recording& recording, const KernelKi
   const std::uint32_t main = main_thread(recording, steps.front(), queues);
   const std::vector<HostLine> lines = HostReader(recording, window, queues).read(main, marks);
   const auto starts = work_starts(recording, window, queues);
-  return ReplayWriter(recording, kinds, queues, lines, starts).write(steps, window);
+  const KindByName by_name = kinds_of_names(recording, kinds);
+  return ReplayWriter(recording, by_name, gpu, queues, lines, starts).write(steps, window);
 }
 
 }  // namespace stepsim

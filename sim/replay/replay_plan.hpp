@@ -24,6 +24,7 @@
 #include "sim/recording/kernel_kinds.hpp"
 #include "sim/recording/recording.hpp"
 #include "sim/recording/steps.hpp"
+#include "sim/scenario/gpu.hpp"
 
 namespace stepsim {
 
@@ -33,20 +34,29 @@ struct ReplayedWait {
   std::uint32_t caller = 0;  ///< index into ReplayPlan::callers
 };
 
+/// A product of matrices that takes longer than the GPU's profile says of its size.
+struct SlowProduct {
+  TaskIndex task = 0;
+  float attainable = 1;  ///< share of its time
+};
+
 struct ReplayPlan {
   Plan plan;
   std::vector<RecordedStep> steps;
   std::vector<ReplayedWait> waits;
   std::vector<std::string> callers;  ///< "aten::item"
+  std::vector<SlowProduct> slow_products;
   std::uint16_t gpu_marks = 0;    ///< row of the tasks that end when the GPU has done a step's work
   bool is_of_core = false;        ///< the host's time is the work itself
   Nanoseconds not_explained = 0;  ///< length of the union of all lags that nothing explains
 };
 
-/// The plan of a recording's steps. Its Plan::steps count the marks at which they begin and end on
+/// The plan of a recording's steps, with what the GPU's profile says of its products; nullptr: there
+/// is none. Its Plan::steps count the marks at which they begin and end on
 /// the host, but for the first, which is time 0. Empty where the recording has no whole step or,
 /// where there is a GPU, none in which something was launched; of very many launches the last steps
 /// are left out.
-std::optional<ReplayPlan> replay_plan(const Recording& recording, const KernelKinds& kinds);
+std::optional<ReplayPlan> replay_plan(const Recording& recording, const KernelKinds& kinds,
+                                      const GpuProfile* gpu = nullptr);
 
 }  // namespace stepsim

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <thread>
@@ -14,6 +15,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/calibrate/profile/nearest_gpu.hpp"
 #include "sim/core/error.hpp"
 #include "sim/recording/files/read_recordings.hpp"
 #include "sim/recording/files/recording_files.hpp"
@@ -31,18 +33,49 @@ struct OfRank {
   int rank_or_last() const { return seen.rank.value_or(std::numeric_limits<int>::max()); }
 };
 
+/// Profiles of GPUs by the names that recordings give them, each looked for once.
+class GpusByName {
+ public:
+  explicit GpusByName(Library library) : library_(std::move(library)) {}
+
+  /// nullptr: none has that name.
+  const GpuProfile* profile_of(const std::string& device) const {
+    if (device.empty()) return nullptr;
+    const std::scoped_lock lock(mutex_);
+    const auto [entry, is_new] = profiles_.try_emplace(device);
+    if (is_new) {
+      const std::string name = nearest_profile(DeviceFacts{.name = device}, library_);
+      if (!name.empty()) entry->second = load_gpu(name, library_);
+    }
+    return entry->second ? &*entry->second : nullptr;
+  }
+
+ private:
+  Library library_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, std::optional<GpuProfile>> profiles_;
+};
+
+/// What is known of kernels and GPUs.
+struct Tables {
+  explicit Tables(const Library& library) : kinds(load_kernel_kinds(library)), gpus(library) {}
+  KernelKinds kinds;
+  GpusByName gpus;
+};
+
 /// What came of a file.
 struct Read {
   std::vector<OfRank> ranks;
   std::vector<Diagnostic> mistakes;
 };
 
-Read read(const std::string& path, const KernelKinds& kinds, bool with_plan) {
+Read read(const std::string& path, const Tables& tables, bool with_plan) {
   Read result;
   try {
     for (const Recording& recording : read_recordings(path)) {
-      result.ranks.push_back({observe(recording, kinds), with_plan ? replay_plan(recording, kinds)
-                                                                   : std::optional<ReplayPlan>()});
+      const GpuProfile* const gpu = tables.gpus.profile_of(recording.device);
+      result.ranks.push_back({observe(recording, tables.kinds, gpu), {}});
+      if (with_plan) result.ranks.back().plan = replay_plan(recording, tables.kinds, gpu);
       result.ranks.back().seen.number = result.ranks.size() - 1;
     }
   } catch (const UserError& error) {
@@ -53,13 +86,13 @@ Read read(const std::string& path, const KernelKinds& kinds, bool with_plan) {
   return result;
 }
 
-std::vector<Read> read_all(const std::vector<std::string>& paths, const KernelKinds& kinds,
+std::vector<Read> read_all(const std::vector<std::string>& paths, const Tables& tables,
                            bool with_plans) {
   std::vector<Read> results(paths.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < paths.size(); i = next++)
-      results[i] = read(paths[i], kinds, with_plans);
+      results[i] = read(paths[i], tables, with_plans);
   };
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   std::vector<std::jthread> workers;
@@ -138,8 +171,8 @@ ReadJob read_job(const std::string& path, bool with_plan) {
   std::error_code ignored;
   const bool is_folder = std::filesystem::is_directory(path, ignored);
   const RecordingFiles files = recording_files(path);
-  const KernelKinds kinds = load_kernel_kinds(library_for(path));
-  std::vector<Read> results = read_all(files.recordings, kinds, with_plan && !is_folder);
+  const Tables tables(library_for(path));
+  std::vector<Read> results = read_all(files.recordings, tables, with_plan && !is_folder);
   std::vector<OfRank> ranks;
   std::vector<Diagnostic> mistakes;
   std::vector<std::string> sentences;
@@ -159,7 +192,8 @@ ReadJob read_job(const std::string& path, bool with_plan) {
   // A folder has many files, and only one rank is replayed: that rank's file is read again.
   if (with_plan && is_folder) {
     const Observation& pace = result.job.pace_rank();
-    result.pace = replay_plan(read_recordings(pace.file).at(pace.number), kinds);
+    const Recording recording = read_recordings(pace.file).at(pace.number);
+    result.pace = replay_plan(recording, tables.kinds, tables.gpus.profile_of(recording.device));
   }
   std::vector<std::string>& not_known = result.job.not_known;
   not_known.insert(not_known.begin(), sentences.begin(), sentences.end());

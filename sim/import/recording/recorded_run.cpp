@@ -14,22 +14,12 @@
 #include "sim/recording/idle_time.hpp"
 #include "sim/recording/marks.hpp"
 #include "sim/recording/phase.hpp"
+#include "sim/recording/products/product_type.hpp"
 
 namespace stepsim {
 namespace {
 
 using Word = std::pair<std::string_view, std::string_view>;
-
-/// Parts of names of kernels that multiply, in lower case, and the type that they say; the first
-/// counts. Names as in calib/kernels.yaml; s1688 without a type multiplies tf32 (NVIDIA/cutlass
-/// tools/library), and BBS, HHS and SB are the types of rocBLAS's kernels (ROCm/Tensile).
-constexpr std::array<Word, 21> kTypeWords{
-    {{"e4m3", "fp8"},      {"fp8", "fp8"},     {"nvjet_qq", "fp8"},   {"bf16", "bf16"},
-     {"bfloat16", "bf16"}, {"_bbs_", "bf16"},  {"nvjet_tst", "bf16"}, {"tf32", "tf32"},
-     {"fp16", "fp16"},     {"f16", "fp16"},    {"half", "fp16"},      {"h884", "fp16"},
-     {"h1688", "fp16"},    {"h16816", "fp16"}, {"nvjet_hsh", "fp16"}, {"_hhs_", "fp16"},
-     {"s1688", "tf32"},    {"sgemm", "fp32"},  {"f32f32", "fp32"},    {"_sb_", "fp32"},
-     {"float", "fp32"}}};
 
 /// Parts of names of kernels of attention, in lower case.
 constexpr std::array<Word, 8> kAttentionWords{{{"flashattnfwdsm90", "flash3"},
@@ -111,7 +101,7 @@ KernelVotes votes_of_kernels(const Recording& recording, const KernelKinds& kind
     const bool multiplies = kind == KernelKind::gemm || kind == KernelKind::convolution ||
                             kind == KernelKind::attention;
     if (kind != KernelKind::communication && kind != KernelKind::optimizer)
-      (multiplies ? votes.products : votes.others).add(said_by(kTypeWords, name), time);
+      (multiplies ? votes.products : votes.others).add(product_type_in(name), time);
     if (kind == KernelKind::attention) votes.attention.add(said_by(kAttentionWords, name), time);
     votes.has_convolutions |= kind == KernelKind::convolution;
     // Other kernels for lists of tensors copy or scale them, in inference, too.

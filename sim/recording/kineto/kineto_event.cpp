@@ -12,6 +12,7 @@
 #include <simdjson.h>
 
 #include "sim/recording/kineto/json_pieces.hpp"
+#include "sim/recording/products/product.hpp"
 
 namespace stepsim {
 namespace {
@@ -117,9 +118,19 @@ void read_shape(std::string_view key, ondemand::value value, KinetoEvent& event)
   (is_sizes ? event.sizes : event.types) = text;
 }
 
+/// What PyTorch's allocator holds (torch/csrc/profiler/collection.h, Allocation).
+void read_memory(std::string_view key, std::string_view value, KinetoEvent& event) {
+  const auto number = whole_number(value);
+  if (!number || *number < 0) return;
+  if (key == "Device Type") event.device_type = *number;
+  if (key == "Total Allocated") event.allocated = static_cast<double>(*number);
+  if (key == "Total Reserved") event.reserved = static_cast<double>(*number);
+}
+
 void read_argument(std::string_view key, ondemand::value value, KinetoEvent& event) {
   if (key.empty()) return;
   if (has_shape(event.name)) return read_shape(key, value, event);
+  if (event.name == "[memory]") return read_memory(key, bare(value.raw_json_token()), event);
   // Keys of collectives begin with these letters, and few others do.
   if (std::string_view("CPGIOd").find(key.front()) != std::string_view::npos && key != "device")
     return read_collective(key, bare(value.raw_json_token()), event);
@@ -192,12 +203,10 @@ std::string in_ascii(std::string_view text) {
 }  // namespace
 
 bool has_shape(std::string_view operation) {
-  static constexpr std::array<std::string_view, 8> kShaped{
-      "mm",        "addmm",       "bmm",           "linear",
-      "embedding", "convolution", "embedding_bag", "scaled_dot_product_attention"};
-  if (!operation.starts_with("aten::")) return false;
-  operation.remove_prefix(6);
-  return std::ranges::find(kShaped, operation) != kShaped.end();
+  static constexpr std::array<std::string_view, 4> kShaped{"aten::linear", "aten::embedding",
+                                                           "aten::embedding_bag",
+                                                           "aten::scaled_dot_product_attention"};
+  return is_product(operation) || std::ranges::find(kShaped, operation) != kShaped.end();
 }
 
 std::optional<Nanoseconds> nanoseconds_of(std::string_view microseconds) {

@@ -21,6 +21,8 @@ struct KinetoEvent {
   std::optional<std::int64_t> stream, device;    ///< of args
   double bytes = 0;                              ///< of args, of a copy
   std::optional<RecordedCollective> collective;  ///< of args: what NCCL, RCCL or gloo are told
+  std::int64_t device_type = 0;                  ///< of args, of memory: c10::DeviceType
+  double allocated = 0, reserved = 0;            ///< of args, of memory: bytes in all
   std::string_view sizes, types;  ///< of args: lists as they stand there, where has_shape
 };
 

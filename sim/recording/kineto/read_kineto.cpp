@@ -150,7 +150,7 @@ class KinetoReader {
     has_any_ = true;
     recording_.notes.has_stacks |= category == Category::stack;
     recording_.notes.has_memory |= category == Category::memory;
-    if (category == Category::memory) return;
+    if (category == Category::memory) return add_memory(event);
     if (category >= Category::kernel) return add_activity(event, category);
     add_host_event(event, category);
   }
@@ -176,6 +176,15 @@ class KinetoReader {
   }
 
  private:
+  /// Of the CPU's memory nothing is kept.
+  void add_memory(const KinetoEvent& event) {
+    constexpr std::int64_t kCuda = 1;  // c10/core/DeviceType.h, which ROCm builds use, too
+    if (event.device_type != kCuda) return;
+    RecordedMemory& most = recording_.memory ? *recording_.memory : recording_.memory.emplace();
+    most.allocated = std::max(most.allocated, event.allocated);
+    most.reserved = std::max(most.reserved, event.reserved);
+  }
+
   /// Nothing where the event has no start, or ends before it.
   std::optional<Interval> time_of(const KinetoEvent& event) {
     if (!event.start || !event.duration) return std::nullopt;

@@ -68,7 +68,30 @@ Json copy_json(const CopyTime& copy) {
           {"bytes", copy.bytes > 0 ? number(copy.bytes) : Json()}};
 }
 
+Json product_json(const ProductTime& time) {
+  return {{"size", time.title},
+          {"precision", name_of(time.precision)},
+          {"calls", time.calls},
+          {"seconds", number(time.seconds)},
+          {"flops", number(time.flops)},
+          {"attainable_s", time.attainable_s > 0 ? number(time.attainable_s) : Json()}};
+}
+
+/// Products whose sizes were recorded, and the share of the GPU's peak that they come to.
+Json products_json(const Products& products, double window_s) {
+  return {{"profile", text_or_null(products.profile)},
+          {"flops", number(products.flops)},
+          {"hfu", products.peak_s > 0 ? number(products.peak_s / window_s) : Json()},
+          {"sizes", list_json(products.times, product_json)}};
+}
+
 Json whole(const std::optional<int>& value) { return value ? Json(*value) : Json(); }
+
+Json memory_json(const std::optional<RecordedMemory>& memory) {
+  if (!memory) return Json();
+  return {{"allocated_bytes", number(memory->allocated)},
+          {"reserved_bytes", number(memory->reserved)}};
+}
 
 Json breakdown_json(const Observation& seen) {
   const double steps = static_cast<double>(std::max<std::size_t>(1, seen.steps.size()));
@@ -128,7 +151,9 @@ Json rank_json(const Observation& seen, const ClockShift& clock) {
           {"steps", list_json(seen.steps, step_json)},
           {"late_sites", sites_json(seen)},
           {"longest_late_gaps", list_json(seen.late_gaps, gap_json)},
+          {"memory", memory_json(seen.memory)},
           {"copies", list_json(seen.copies, copy_json)},
+          {"products", products_json(seen.products, seconds_of(seen.window.length()))},
           {"kinds", list_json(seen.kinds, kind_json)},
           {"kernels", list_json(seen.kernels, kernel_json)}};
 }

@@ -31,6 +31,11 @@ const char* words_of(OwnWork reason);
 /// With by how much, in a mean step; or that it has more to do.
 std::string reason_of(const LateRank& late);
 
+/// What all of them take together. What is attainable is 0 where one of them does not say it.
+ProductTime sum_of(const std::vector<ProductTime>& times);
+/// The FLOP/s of a window of that length, over the GPU's peak where its profile is known.
+std::string products_sentence(const Products& products, double window_s);
+
 /// The causes in seconds of a mean step, or of the whole window where no steps are marked.
 CauseSeconds mean_step_causes(const Observation& seen);
 

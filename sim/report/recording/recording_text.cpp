@@ -16,7 +16,7 @@ namespace {
 constexpr int kTitle = 48, kTime = 10, kShare = 10, kCalls = 9;
 constexpr int kNarrowest = 80, kWidest = 100;
 constexpr std::size_t kSteps = 8, kKinds = 8, kKernels = 5, kGaps = 3, kRanks = 16, kSites = 5,
-                      kCollectives = 8, kLate = 4, kCopies = 4;
+                      kCollectives = 8, kLate = 4, kCopies = 4, kProducts = 6;
 constexpr double kSmall = 0.0005;  // a smaller share prints as 0.0 %
 constexpr double kWorthSaying = 0.01;
 
@@ -56,6 +56,7 @@ class RecordingPage : Page {
       sites();
       steps();
       kernels();
+      products();
       copies();
       gaps();
       collectives();
@@ -101,6 +102,10 @@ class RecordingPage : Page {
         grouped(static_cast<std::int64_t>(seen_.activities)), kind_of_device(),
         humanise(Seconds{seconds_of(seen_.window.length())}).text(),
         ranks > 1 ? fmt::format(" on rank {}, which works longest", seen_.rank.value_or(0)) : ""));
+    if (seen_.memory)
+      wrapped(fmt::format("memory: tensors of {} at most, {} reserved",
+                          humanise(Bytes{seen_.memory->allocated}).text(),
+                          humanise(Bytes{seen_.memory->reserved}).text()));
     if (job_.clocks.binding > 0)
       wrapped(fmt::format("clocks are aligned on the ends of {} collectives, to {}",
                           grouped(static_cast<std::int64_t>(job_.clocks.binding)),
@@ -259,6 +264,38 @@ class RecordingPage : Page {
   void kernels() {
     listed("Kernels by kind (sums: those beside each other count each)", seen_.kinds, kKinds);
     listed("Kernels that take most", seen_.kernels, kKernels);
+  }
+
+  void product_row(const std::string& title, const ProductTime& time) {
+    const auto rate = [&](double seconds) {
+      return seconds > 0 ? fmt::format("{:.3g}", 1e-12 * time.flops / seconds) : std::string("-");
+    };
+    line("  " + pad_right(title, 40) + pad_left(column_.text(time.seconds), kTime) +
+         pad_left(percent(share(time.seconds)), kShare) +
+         pad_left(grouped(static_cast<std::int64_t>(time.calls)), kCalls) +
+         pad_left(rate(time.seconds), 11) + pad_left(rate(time.attainable_s), 13));
+  }
+
+  /// Products of recorded sizes: the rate that they reach, and that which the GPU's profile has.
+  void products() {
+    const Products& products = seen_.products;
+    if (products.times.empty()) return;
+    line(bold(pad_right("Products of matrices, by recorded size", 42)) +
+         bold(pad_left("time", kTime)) + bold(pad_left("share", kShare)) +
+         bold(pad_left("calls", kCalls)) + bold(pad_left("TFLOP/s", 11)) +
+         bold(pad_left("attainable", 13)));
+    const std::size_t shown = std::min(kProducts, products.times.size());
+    for (std::size_t i = 0; i < shown; ++i) {
+      const ProductTime& time = products.times[i];
+      const std::string type = ", " + name_of(time.precision);
+      std::string title = time.title;
+      if (width_of(title + type) > 39) title = title.substr(0, 36 - type.size()) + "...";
+      product_row(title + type, time);
+    }
+    if (products.times.size() > 1)
+      product_row(fmt::format("all {} sizes", products.times.size()), sum_of(products.times));
+    wrapped(products_sentence(products, seconds_of(seen_.window.length())), 2);
+    line();
   }
 
   void copies() {

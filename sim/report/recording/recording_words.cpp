@@ -38,6 +38,32 @@ std::string reason_of(const LateRank& late) {
   return fmt::format("{}, by {}", words_of(late.reason), humanise(Seconds{late.reason_s}).text());
 }
 
+ProductTime sum_of(const std::vector<ProductTime>& times) {
+  ProductTime sum;
+  bool all_attainable = true;
+  for (const ProductTime& time : times) {
+    sum.calls += time.calls;
+    sum.seconds += time.seconds;
+    sum.flops += time.flops;
+    sum.attainable_s += time.attainable_s;
+    all_attainable = all_attainable && time.attainable_s > 0;
+  }
+  if (!all_attainable) sum.attainable_s = 0;
+  return sum;
+}
+
+std::string products_sentence(const Products& products, double window_s) {
+  std::string text = fmt::format("all of the time, they come to {:.3g} TFLOP/s",
+                                 1e-12 * products.flops / window_s);
+  if (products.peak_s > 0)
+    text += fmt::format(
+        ", {} of the peak of {} (HFU: what is computed again counts, and attention as without a "
+        "mask); attainable is what its profile has for the size",
+        percent(products.peak_s / window_s), products.profile);
+  if (products.profile.empty()) text += "; no GPU profile has this GPU's name";
+  return text;
+}
+
 CauseSeconds mean_step_causes(const Observation& seen) {
   const double steps = static_cast<double>(std::max<std::size_t>(1, seen.steps.size()));
   CauseSeconds causes{};
