@@ -30,9 +30,10 @@ class Settings(unittest.TestCase):
 
 
 class Claims(unittest.TestCase):
-    JOB = {"stragglers": {"ranks": [{"late_s": 0.1}, {"late_s": 0.3}]},
-           "breakdown_s": {"garbage_collection": 0.2},
-           "what_if": [{"what_if": "loader", "gain_s": 0.4},
+    JOB = {"what_if": [{"what_if": "loader", "gain_s": 0.4},
+                       {"what_if": "garbage_collection", "gain_s": 0.2},
+                       {"what_if": "straggler", "gain_s": 0.3},
+                       {"what_if": "reads", "gain_s": 0.1},
                        {"what_if": "wait in aten::item", "gain_s": 0.5}]}
 
     def test_each_fault_has_its_figure(self):
@@ -40,7 +41,7 @@ class Claims(unittest.TestCase):
         self.assertEqual(claims, [0.5, 0.4, 0.2, 0.3])
 
     def test_what_is_not_found_costs_nothing(self):
-        empty = {"stragglers": {"ranks": []}, "what_if": []}
+        empty = {"what_if": []}
         self.assertEqual(check.claim("rank", empty), 0)
         self.assertEqual(check.claim("item", empty), 0)
 
