@@ -122,7 +122,7 @@ class Samples(Dataset):
 
 
 class Later(torch.Tensor):
-    """A number that another thread works out. Who reads it waits, as with a tensor of a GPU."""
+    """A number that another process works out. Who reads it waits, as with a tensor of a GPU."""
 
     __torch_function__ = torch._C._disabled_torch_function_impl
 
@@ -134,33 +134,53 @@ class Later(torch.Tensor):
 
     @classmethod
     def __torch_dispatch__(cls, operator, types, args=(), kwargs=None):
-        known = (a.future.result() if isinstance(a, cls) else a for a in args)
+        known = (torch.tensor(a.future.result()[0]) if isinstance(a, cls) else a for a in args)
         return operator(*known, **(kwargs or {}))
 
 
-class Evaluation:
-    """The loss of some held-out samples every step, beside the training in a thread."""
+class HeldOut:
+    """Some samples, of which a process of its own works out the loss."""
 
     def __init__(self, o, samples):
+        torch.set_num_threads(1)
         self.model = {"gpt": Gpt, "resnet": ResNet}[o.model](o)
         fours = [[samples[start + i] for i in range(4)] for start in range(0, int(o.size), 4)]
         self.batches = [[torch.stack(tensors) for tensors in zip(*four)] for four in fours]
-        self.thread, self.before, self.read = concurrent.futures.ThreadPoolExecutor(1), None, []
 
     def loss(self):
+        """With the seconds that the process waited for a core."""
         start = waited_for_a_core()
         with torch.no_grad():
             total = sum(self.model(*batch) for batch in self.batches)
-        self.waited = waited_for_a_core() - start
-        return total
+        return total.item(), waited_for_a_core() - start
+
+
+def make_held_out(o, samples):
+    global held_out
+    held_out = HeldOut(o, samples)
+
+
+def held_out_loss():
+    return held_out.loss()
+
+
+class Evaluation:
+    """The loss of held-out samples every step, beside the training as a GPU works: in a process,
+    for two threads would take turns in one interpreter."""
+
+    def __init__(self, o, samples):
+        self.worker = concurrent.futures.ProcessPoolExecutor(
+            1, torch.multiprocessing.get_context("spawn"), make_held_out, (o, samples))
+        self.worker.submit(held_out_loss).result()
+        self.before, self.read = None, []
 
     def step(self, at_once):
-        """The seconds that the training thread waited because the other one waited for a core."""
-        now = Later(self.thread.submit(self.loss))
+        """The seconds that the training waited because the other process waited for a core."""
+        now = Later(self.worker.submit(held_out_loss))
         if at_once:
             self.read.append(now.item())
-            return self.waited
-        elif self.before is not None:
+            return now.future.result()[1]
+        if self.before is not None:
             self.read.append(self.before.item())
         self.before = now
         return 0.0
@@ -232,7 +252,9 @@ def train(rank, o, meeting):
             loss.backward()
             if o.fault == "rank" and rank == o.ranks - 1 and is_faulty:
                 with torch.no_grad():
-                    bare(x[: int(o.size)], target[: int(o.size)])
+                    for first in range(0, int(o.size), o.batch):
+                        rest = int(o.size) - first
+                        bare(x[:rest], target[:rest])
             optimizer.step()
             if o.fault == "gc" and is_faulty:
                 collect_garbage()
