@@ -120,7 +120,7 @@ Observation observe(const Recording& recording, const KernelKinds& kinds, const 
   add_gaps(seen, recording);
   add_causes(seen, recording, rows, by_name, steps);
   if (recording.is_of_core) {
-    seen.fastest = fastest_step(recording, by_name, steps, seen.idle);
+    seen.typical = typical_step(recording, by_name, steps, seen.idle);
   } else {
     seen.launch_pace = launch_pace_of(recording, seen.window);
   }

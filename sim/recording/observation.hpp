@@ -7,7 +7,6 @@
 
 #include "sim/recording/breakdown.hpp"
 #include "sim/recording/communication_call.hpp"
-#include "sim/recording/fastest_step.hpp"
 #include "sim/recording/gpu_time.hpp"
 #include "sim/recording/idle_time.hpp"
 #include "sim/recording/kernel_kinds.hpp"
@@ -16,6 +15,7 @@
 #include "sim/recording/products/products.hpp"
 #include "sim/recording/ranks/own_work.hpp"
 #include "sim/recording/recording.hpp"
+#include "sim/recording/typical_step.hpp"
 
 namespace stepsim {
 
@@ -72,7 +72,7 @@ struct Observation {
   RankCommunication communication;
   OwnWorkSets own_work;
   LaunchPace launch_pace;              ///< of the window; of a GPU
-  FastestStep fastest;                 ///< of a core
+  TypicalStep typical;                 ///< of a core
   std::vector<std::string> not_known;  ///< sentences
 
   Nanoseconds idle_length() const { return window.length() - gpu.busy; }

@@ -166,7 +166,7 @@ class Load:
 
 def measured(program, python, folder, rounds):
     """The steps of each split, one split after the other, again and again; and of as many
-    recordings of the first one that which the machine was fastest in."""
+    recordings of the first one that in which the machine was neither fast nor slow."""
     steps, recordings = {}, []
     for number in range(rounds):
         for name, options, _ in [LEARNT, *OTHERS]:
@@ -174,20 +174,15 @@ def measured(program, python, folder, rounds):
         recording = folder / f"traces/learnt{number}"
         train(python, LEARNT[1], record=recording, steps=12)
         recordings.append((stepsim_json(program, "explain", recording)["step_time_s"], recording))
-    return steps, min(recordings)[1]
-
-
-def second_best(values):
-    """What is left where others lengthen most steps; one may be short by chance."""
-    return sorted(values)[1] if len(values) > 1 else values[0]
+    return steps, sorted(recordings)[len(recordings) // 2][1]
 
 
 def step_of(runs, is_waiting):
     """A step that waits for its loader is measured on the clock, for nobody waits for a core then,
     and on average, for a batch that comes early shortens one step and lengthens another."""
     if is_waiting:
-        return min(statistics.mean(run["wall"]) for run in runs)
-    return second_best([step for run in runs for step in run["calm"]])
+        return statistics.median(statistics.mean(run["wall"]) for run in runs)
+    return statistics.median(step for run in runs for step in run["calm"])
 
 
 def predicted(program, scenario, settings, library=None):

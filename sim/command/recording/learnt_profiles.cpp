@@ -65,11 +65,11 @@ std::vector<RecordedGroup> groups_of(const Answer& answer, const OpGraph& graph,
     const auto family = static_cast<KernelFamily>(i);
     groups[i].title = title_of(family);
     groups[i].group = group_of(family);
-    if (seen.fastest.steps < 2) groups[i].recorded_s = mean[i].seconds;
+    if (seen.typical.steps < 2) groups[i].recorded_s = mean[i].seconds;
   }
-  for (std::size_t i = 0; seen.fastest.steps >= 2 && i < seen.fastest.kinds.size(); ++i) {
+  for (std::size_t i = 0; seen.typical.steps >= 2 && i < seen.typical.kinds.size(); ++i) {
     const auto kind = static_cast<KernelKind>(i);
-    groups[static_cast<std::size_t>(family_of(kind))].recorded_s += seen.fastest.kinds[i];
+    groups[static_cast<std::size_t>(family_of(kind))].recorded_s += seen.typical.kinds[i];
   }
   for (const FamilyKernel& kernel : predicted_kernels(answer.metrics, graph, answer.simulation))
     groups[static_cast<std::size_t>(kernel.family)].kernels.push_back(
@@ -81,7 +81,7 @@ double between_operators(const Answer& answer, const Observation& seen) {
   if (!seen.is_of_core) return 0;
   constexpr auto kGap = static_cast<std::size_t>(Cause::launch_gap);
   const double recorded =
-      seen.fastest.steps >= 2 ? seen.fastest.between_s : mean_step_causes(seen)[kGap];
+      seen.typical.steps >= 2 ? seen.typical.between_s : mean_step_causes(seen)[kGap];
   return std::max(0.0, recorded - answer.metrics.breakdown[kGap]);
 }
 

@@ -1,9 +1,11 @@
-// Lays the steps with the same operators beside each other, and takes the least at each place.
-#include "sim/recording/fastest_step.hpp"
+// Lays the steps with the same operators beside each other, and takes the median at each place.
+#include "sim/recording/typical_step.hpp"
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
+#include "sim/recording/median.hpp"
 #include "sim/recording/phase.hpp"
 
 namespace stepsim {
@@ -71,22 +73,24 @@ Nanoseconds between_operators(const IdleTime& idle, Interval window) {
 
 }  // namespace
 
-FastestStep fastest_step(const Recording& recording, const KindByName& kinds,
+TypicalStep typical_step(const Recording& recording, const KindByName& kinds,
                          const std::vector<RecordedStep>& steps, const IdleTime& idle) {
   const std::vector<std::vector<OwnTime>> all = operators_of(recording, kinds, steps);
   const std::vector<std::size_t> same = alike(all);
-  FastestStep fastest{.steps = same.size()};
-  if (same.empty()) return fastest;
-  for (std::size_t place = 0; place < all[same.front()].size(); ++place) {
-    OwnTime least = all[same.front()][place];
-    for (const std::size_t step : same) least.time = std::min(least.time, all[step][place].time);
-    fastest.kinds[static_cast<std::size_t>(least.kind)] += static_cast<double>(least.time) * 1e-9;
-  }
-  Nanoseconds between = between_operators(idle, steps[same.front()].window);
-  for (const std::size_t step : same)
-    between = std::min(between, between_operators(idle, steps[step].window));
-  fastest.between_s = static_cast<double>(between) * 1e-9;
-  return fastest;
+  TypicalStep typical{.steps = same.size()};
+  if (same.empty()) return typical;
+  const auto median_s = [&](const auto& time_in) {
+    std::vector<Nanoseconds> times;
+    for (const std::size_t step : same) times.push_back(time_in(step));
+    return static_cast<double>(median(std::move(times))) * 1e-9;
+  };
+  const std::vector<OwnTime>& operators = all[same.front()];
+  for (std::size_t place = 0; place < operators.size(); ++place)
+    typical.kinds[static_cast<std::size_t>(operators[place].kind)] +=
+        median_s([&](std::size_t step) { return all[step][place].time; });
+  typical.between_s =
+      median_s([&](std::size_t step) { return between_operators(idle, steps[step].window); });
+  return typical;
 }
 
 }  // namespace stepsim
