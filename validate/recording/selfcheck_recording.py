@@ -36,6 +36,7 @@ OTHERS = [
     ("batch 16", "--ranks 2 --bucket 4 --batch 16",
      ["training.global_batch=32", "training.micro_batch=16"]),
     ("one bucket", "--ranks 2 --bucket 25", ["parallelism.data.bucket=25 MB"]),
+    ("two workers a rank", "--ranks 2 --bucket 4 --workers 2", ["data.workers=2"]),
     ("a loader that is late", "--ranks 2 --bucket 4 --fault loader --size 100",
      ["data.storage={latency: 100 ms, bandwidth: 25 GB/s}"]),
 ]

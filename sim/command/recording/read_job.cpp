@@ -33,18 +33,21 @@ struct OfRank {
   int rank_or_last() const { return seen.rank.value_or(std::numeric_limits<int>::max()); }
 };
 
-/// Profiles of GPUs by the names that recordings give them, each looked for once.
+/// Profiles of GPUs by what recordings say of them, each looked for once.
 class GpusByName {
  public:
   explicit GpusByName(Library library) : library_(std::move(library)) {}
 
-  /// nullptr: none has that name.
-  const GpuProfile* profile_of(const std::string& device) const {
-    if (device.empty()) return nullptr;
+  /// nullptr: none has its name, or several have, and its memory is not known.
+  const GpuProfile* profile_of(const Recording& recording) const {
+    if (recording.device.empty()) return nullptr;
+    const DeviceFacts facts{
+        .name = recording.device,
+        .memory_bytes = static_cast<std::int64_t>(std::min(recording.device_memory_bytes, 1e15))};
     const std::scoped_lock lock(mutex_);
-    const auto [entry, is_new] = profiles_.try_emplace(device);
+    const auto [entry, is_new] = profiles_.try_emplace({facts.name, facts.memory_bytes});
     if (is_new) {
-      const std::string name = nearest_profile(DeviceFacts{.name = device}, library_);
+      const std::string name = nearest_profile(facts, library_);
       if (!name.empty()) entry->second = load_gpu(name, library_);
     }
     return entry->second ? &*entry->second : nullptr;
@@ -53,7 +56,7 @@ class GpusByName {
  private:
   Library library_;
   mutable std::mutex mutex_;
-  mutable std::map<std::string, std::optional<GpuProfile>> profiles_;
+  mutable std::map<std::pair<std::string, std::int64_t>, std::optional<GpuProfile>> profiles_;
 };
 
 /// What is known of kernels and GPUs.
@@ -73,7 +76,7 @@ Read read(const std::string& path, const Tables& tables, bool with_plan) {
   Read result;
   try {
     for (const Recording& recording : read_recordings(path)) {
-      const GpuProfile* const gpu = tables.gpus.profile_of(recording.device);
+      const GpuProfile* const gpu = tables.gpus.profile_of(recording);
       result.ranks.push_back({observe(recording, tables.kinds, gpu), {}});
       if (with_plan) result.ranks.back().plan = replay_plan(recording, tables.kinds, gpu);
       result.ranks.back().seen.number = result.ranks.size() - 1;
@@ -193,7 +196,7 @@ ReadJob read_job(const std::string& path, bool with_plan) {
   if (with_plan && is_folder) {
     const Observation& pace = result.job.pace_rank();
     const Recording recording = read_recordings(pace.file).at(pace.number);
-    result.pace = replay_plan(recording, tables.kinds, tables.gpus.profile_of(recording.device));
+    result.pace = replay_plan(recording, tables.kinds, tables.gpus.profile_of(recording));
   }
   std::vector<std::string>& not_known = result.job.not_known;
   not_known.insert(not_known.begin(), sentences.begin(), sentences.end());

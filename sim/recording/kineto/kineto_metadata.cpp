@@ -20,14 +20,17 @@ std::optional<int> small_number(dom::element value) {
   return static_cast<int>(number);
 }
 
-void read_devices(dom::element list, std::map<std::int64_t, std::string>& devices) {
+void read_devices(dom::element list, std::map<std::int64_t, KinetoDevice>& devices) {
   dom::array items;
   if (list.get(items) != simdjson::SUCCESS) return;
   for (const dom::element device : items) {
     std::int64_t id = 0;
     std::string_view name;
-    if (device["id"].get(id) == simdjson::SUCCESS && device["name"].get(name) == simdjson::SUCCESS)
-      devices.emplace(id, name);
+    if (device["id"].get(id) != simdjson::SUCCESS || device["name"].get(name) != simdjson::SUCCESS)
+      continue;
+    std::uint64_t memory = 0;
+    if (device["totalGlobalMem"].get(memory) != simdjson::SUCCESS) memory = 0;
+    devices.emplace(id, KinetoDevice{std::string(name), static_cast<double>(memory)});
   }
 }
 

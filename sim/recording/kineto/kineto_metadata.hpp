@@ -12,10 +12,16 @@
 
 namespace stepsim {
 
+/// A GPU as Kineto lists it.
+struct KinetoDevice {
+  std::string name;
+  double memory_bytes = 0;  ///< 0: not said
+};
+
 struct KinetoMetadata {
-  std::set<std::string> members;                ///< all names on top of the document
-  std::map<std::int64_t, std::string> devices;  ///< `deviceProperties`: names by id
-  std::string backend;                          ///< of `distributedInfo`
+  std::set<std::string> members;                 ///< all names on top of the document
+  std::map<std::int64_t, KinetoDevice> devices;  ///< `deviceProperties`, by id
+  std::string backend;                           ///< of `distributedInfo`
   std::optional<int> rank, world_size;
   std::optional<Nanoseconds> base;  ///< `baseTimeNanoseconds`: since 1970
   bool has_stacks = false, has_shapes = false, has_memory = false;

@@ -270,7 +270,7 @@ class KinetoReader {
         by_device_.begin(), by_device_.end(),
         [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
     if (busiest == by_device_.end()) {
-      if (!metadata.devices.empty()) recording_.device = metadata.devices.begin()->second;
+      if (!metadata.devices.empty()) set_device(metadata.devices.begin()->second);
       return;
     }
     for (const auto& [device, activities] : by_device_) {
@@ -278,9 +278,14 @@ class KinetoReader {
     }
     recording_.activities = std::move(busiest->second);
     const auto name = metadata.devices.find(busiest->first);
-    if (name != metadata.devices.end()) recording_.device = name->second;
+    if (name != metadata.devices.end()) set_device(name->second);
     if (recording_.device.empty() && !metadata.devices.empty())
-      recording_.device = metadata.devices.begin()->second;
+      set_device(metadata.devices.begin()->second);
+  }
+
+  void set_device(const KinetoDevice& device) {
+    recording_.device = device.name;
+    recording_.device_memory_bytes = device.memory_bytes;
   }
 
   /// Times were read as microseconds since 1970.
