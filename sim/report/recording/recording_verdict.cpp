@@ -44,7 +44,8 @@ std::array<Part, 12> parts_of(const Observation& seen) {
       {host.loader, "data-bound", "waits for the loader, which hands over batches too late",
        "more workers of the DataLoader, a deeper prefetch, or less work for each sample", "loader"},
       {host.sync, "sync-bound", "waits for its host, which waits for it in a synchronising call",
-       "look for .item(), .cpu(), nonzero() and prints of tensors in the step", "wait"},
+       "look for .item(), .cpu(), nonzero() and prints of tensors in the step",
+       seen.is_of_core ? "reads" : "wait"},
       {host.operation - seen.breakdown.pauses_in_operations + host.runtime + idle.launch_latency -
            doubts.of_launch_latency,
        "launch-bound", "waits for operators and launches of the host",
@@ -53,9 +54,11 @@ std::array<Part, 12> parts_of(const Observation& seen) {
        "launches"},
       {collecting, "bound by garbage collection", "waits for Python's collector",
        "gc.disable() or gc.freeze() once the model is built, and gc.collect() at the same step on "
-       "all ranks"},
+       "all ranks",
+       "garbage_collection"},
       {compiling, "bound by recompilation", "waits for torch.compile",
-       "keep shapes fixed, or mark_dynamic() what changes; TORCH_LOGS=recompiles says why"},
+       "keep shapes fixed, or mark_dynamic() what changes; TORCH_LOGS=recompiles says why",
+       "recompilation"},
       {host.python - (collecting + compiling - seen.breakdown.pauses_in_operations), "host-bound",
        "waits for Python, or for what it calls between operators",
        "record once more with with_stack=True, and look what Python does in the longest gaps",
@@ -101,6 +104,16 @@ std::optional<IdleKind> state_of(std::string_view part) {
   return std::nullopt;
 }
 
+/// How fast the products are, where the GPU's profile knows all of them.
+std::string products_words(const Products& products) {
+  const ProductTime all = sum_of(products.times);
+  if (all.attainable_s <= 0) return "";
+  return fmt::format(
+      "; its products of matrices take {:.2g} times as long as the profile {} has "
+      "for them",
+      all.seconds / all.attainable_s, products.profile);
+}
+
 double mean_step(const Observation& seen) {
   return seconds_of(seen.window.length()) /
          static_cast<double>(std::max<std::size_t>(1, seen.steps.size()));
@@ -139,7 +152,7 @@ std::optional<RecordingVerdict> late_verdict(const RecordedJob& job, double wors
           "straggler-bound: the others wait for rank {} for {} of a step ({}); {}",
           late.rank.value_or(0), humanise(Seconds{late.late_s}).text(), percent(late.late_s / step),
           is_older ? "it was late already when the recording began" : words_of(late.reason)),
-      is_older ? "record more steps of all ranks" : next_for(late.reason), ""};
+      is_older ? "record more steps of all ranks" : next_for(late.reason), "straggler"};
 }
 
 }  // namespace
@@ -156,9 +169,9 @@ RecordingVerdict verdict_of(const RecordedJob& job) {
   if (const auto late = late_verdict(job, worst_share)) return *late;
   const double computes = share_of(seen, seen.gpu.compute);
   if (worst_share < kWorthwhile || computes > kMostlyComputing)
-    return {fmt::format("compute-bound: the {} computes {} of the time", device,
-                        percent(share_of(seen, seen.gpu.compute))),
-            "the kernels themselves: the kinds that take most are above", ""};
+    return {fmt::format("compute-bound: the {} computes {} of the time{}", device,
+                        percent(share_of(seen, seen.gpu.compute)), products_words(seen.products)),
+            "the kernels themselves: the kinds that take most are above", "products"};
   const auto state = state_of(worst->name);
   return {fmt::format("{}: the {} {} for {} of the time{}", worst->name, device, worst->waits,
                       percent(worst_share), state ? most_at(seen, *state) : ""),

@@ -74,8 +74,10 @@ class ReplayPage : Page {
 
   /// How far to trust it.
   std::string trust() const {
-    std::string text = fmt::format("simulated: unchanged, the recorded steps come out within {}",
-                                   percent(std::abs(replay_.worst_deviation())));
+    std::string text = fmt::format(
+        "simulated, all else as it was; replayed unchanged, which checks the replay and no claim, "
+        "the recorded steps come out within {}",
+        percent(std::abs(replay_.worst_deviation())));
     if (share_not_explained(replay_) >= kWorthSaying)
       text += fmt::format("; {} of the time is waiting that nothing explains, and stays",
                           percent(share_not_explained(replay_)));
