@@ -78,6 +78,7 @@ Replay replay(const ReplayPlan& plan) {
       plan.is_of_core ? -std::numeric_limits<double>::infinity() : behind(unchanged);
   const double before = long_run_step(pace_of(unchanged), more);
   Replay result{.steps = replayed_steps(plan, unchanged),
+                .steps_left_out = plan.steps_left_out,
                 .not_explained_s = seconds(plan.not_explained)};
   for (const PlannedChange& change : changes_of(plan)) {
     const Marks marks = simulated(plan, changed(plan, change));

@@ -2,6 +2,7 @@
 // each change would gain.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct ReplayedChange {
 
 struct Replay {
   std::vector<ReplayedStep> steps;
+  std::size_t steps_left_out = 0;       ///< of the recording, behind them: too many launches
   double not_explained_s = 0;           ///< time within the window in which a lag is not explained
   std::vector<ReplayedChange> changes;  ///< in order of gain, the most first
 

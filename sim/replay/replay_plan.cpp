@@ -386,8 +386,8 @@ class ReplayWriter {
 };
 
 /// Whole steps, with launches where there is a GPU: as many as have kMostWorks together, and at
-/// least one.
-std::vector<RecordedStep> steps_to_replay(const Recording& recording) {
+/// least one. `left_out`: how many more there are.
+std::vector<RecordedStep> steps_to_replay(const Recording& recording, std::size_t& left_out) {
   std::vector<RecordedStep> steps = steps_of(recording);
   std::vector<Nanoseconds> launches;
   for (const GpuActivity& activity : recording.activities) {
@@ -402,7 +402,10 @@ std::vector<RecordedStep> steps_to_replay(const Recording& recording) {
   };
   if (recording.activities.empty()) return steps;
   while (!steps.empty() && launched(steps.back().window) == 0) steps.pop_back();
-  while (steps.size() > 1 && launched(window_of(recording, steps)) > kMostWorks) steps.pop_back();
+  while (steps.size() > 1 && launched(window_of(recording, steps)) > kMostWorks) {
+    steps.pop_back();
+    ++left_out;
+  }
   return steps;
 }
 
@@ -410,7 +413,8 @@ std::vector<RecordedStep> steps_to_replay(const Recording& recording) {
 
 std::optional<ReplayPlan> replay_plan(const Recording& recording, const KernelKinds& kinds,
                                       const GpuProfile* gpu) {
-  const std::vector<RecordedStep> steps = steps_to_replay(recording);
+  std::size_t left_out = 0;
+  const std::vector<RecordedStep> steps = steps_to_replay(recording, left_out);
   if (steps.empty()) return std::nullopt;
   const Interval window = window_of(recording, steps);
   const std::vector<Nanoseconds> marks = marks_of(steps, window);
@@ -420,7 +424,10 @@ std::optional<ReplayPlan> replay_plan(const Recording& recording, const KernelKi
   const std::vector<HostLine> lines = HostReader(recording, window, queues).read(main, marks);
   const auto starts = work_starts(recording, window, queues);
   const KindByName by_name = kinds_of_names(recording, kinds);
-  return ReplayWriter(recording, by_name, gpu, queues, lines, starts).write(steps, window);
+  ReplayPlan result =
+      ReplayWriter(recording, by_name, gpu, queues, lines, starts).write(steps, window);
+  result.steps_left_out = left_out;
+  return result;
 }
 
 }  // namespace stepsim

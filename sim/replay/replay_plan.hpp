@@ -43,6 +43,7 @@ struct SlowProduct {
 struct ReplayPlan {
   Plan plan;
   std::vector<RecordedStep> steps;
+  std::size_t steps_left_out = 0;  ///< behind them: too many launches
   std::vector<ReplayedWait> waits;
   std::vector<std::string> callers;  ///< "aten::item"
   std::vector<SlowProduct> slow_products;

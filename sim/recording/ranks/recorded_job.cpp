@@ -16,6 +16,9 @@
 namespace stepsim {
 namespace {
 
+/// Clocks of hosts without a time service differ by seconds.
+constexpr Nanoseconds kFurthestApart = 60'000'000'000;
+
 using Alike = std::tuple<std::string, Axis, std::string, int>;
 
 Alike alike_key(const CommunicationKind& kind) {
@@ -149,6 +152,26 @@ MissingRanks missing_ranks(const std::vector<Observation>& ranks) {
   return missing;
 }
 
+/// Recordings of one run say the same number of ranks, and were made at the same time.
+void about_runs(RecordedJob& job) {
+  std::set<int> sizes;
+  Nanoseconds last_start = job.ranks.front().window.start, first_end = job.ranks.front().window.end;
+  for (const Observation& rank : job.ranks) {
+    if (rank.world_size) sizes.insert(*rank.world_size);
+    last_start = std::max(last_start, rank.window.start);
+    first_end = std::min(first_end, rank.window.end);
+  }
+  if (sizes.size() > 1)
+    job.not_known.push_back(fmt::format(
+        "The recordings are of jobs of {} ranks: they are hardly of one run, and what is said of "
+        "ranks together means nothing then.",
+        fmt::join(sizes, ", ")));
+  if (last_start - first_end > kFurthestApart)
+    job.not_known.push_back(
+        "Some recordings begin more than a minute after others have ended: they are hardly of one "
+        "run, and what is said of ranks together means nothing then.");
+}
+
 void about_ranks(RecordedJob& job) {
   const MissingRanks missing = missing_ranks(job.ranks);
   if (missing.count > 0 && job.ranks.front().world_size)
@@ -157,6 +180,7 @@ void about_ranks(RecordedJob& job) {
         missing.count + static_cast<int>(job.ranks.size()), fmt::join(missing.first, ", "),
         missing.count > static_cast<int>(missing.first.size()) ? ", ..." : ""));
   if (job.ranks.size() < 2) return;
+  about_runs(job);
   std::size_t apart = 0;
   for (const ClockShift& clock : job.clocks.ranks) apart += clock.shift ? 0 : 1;
   if (apart > 0)

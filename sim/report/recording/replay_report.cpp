@@ -81,6 +81,9 @@ class ReplayPage : Page {
     if (share_not_explained(replay_) >= kWorthSaying)
       text += fmt::format("; {} of the time is waiting that nothing explains, and stays",
                           percent(share_not_explained(replay_)));
+    if (replay_.steps_left_out > 0)
+      text += fmt::format("; the last {} of {} steps are left out, for they have many launches",
+                          replay_.steps_left_out, replay_.steps_left_out + replay_.steps.size());
     if (falls_behind())
       text += "; the GPU falls behind its host, so that a step is longer in a long run than here";
     return text;
@@ -136,6 +139,7 @@ Json replay_json(const std::optional<Replay>& replay) {
   if (!replay) return nullptr;
   return {{"steps", list_json(replay->steps, step_json)},
           {"worst_deviation", number(replay->worst_deviation())},
+          {"steps_left_out", replay->steps_left_out},
           {"not_explained_s", number(replay->not_explained_s)}};
 }
 

@@ -175,3 +175,12 @@ TEST_CASE("operations and axes are known by the words of PyTorch, Megatron and k
   CHECK(bus_factor("all_gather", 4) == 0.75);
   CHECK(bus_factor("all_reduce", 1) == 0);
 }
+
+TEST_CASE("recordings that are hardly of one run say so") {
+  const char* const kHardly = "hardly of one run";
+  CHECK(!is_said(job_of({rank(0, 0, 0, 0), rank(1, 50'000'000, 0, 0)}).not_known, kHardly));
+  CHECK(is_said(job_of({rank(0, 0, 0, 0), rank(1, 70'000'000, 0, 0)}).not_known, kHardly));
+  Observation of_four = rank(1, 0, 0, 0);
+  of_four.world_size = 4;
+  CHECK(is_said(job_of({rank(0, 0, 0, 0), of_four}).not_known, "of jobs of 2, 4 ranks"));
+}
