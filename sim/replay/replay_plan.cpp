@@ -389,6 +389,7 @@ class ReplayWriter {
 /// least one. `left_out`: how many more there are.
 std::vector<RecordedStep> steps_to_replay(const Recording& recording, std::size_t& left_out) {
   std::vector<RecordedStep> steps = steps_of(recording);
+  if (recording.is_of_core) return steps;  // its operators are its thread's time, and no tasks
   std::vector<Nanoseconds> launches;
   for (const GpuActivity& activity : recording.activities) {
     if (activity.launch) launches.push_back(recording.at(*activity.launch).time.start);

@@ -40,12 +40,12 @@ OTHERS = [
     ("a loader that is late", "--ranks 2 --bucket 4 --fault loader --size 100",
      ["data.storage={latency: 100 ms, bandwidth: 25 GB/s}"]),
 ]
-# A fault, its options, what explain says of it, and of how many ranks.
+# Faults with their options. A recorder lengthens what has many short operators, as this GPT has.
 FAULTS = [
-    ("item", "--fault item --size 12"),
+    ("item", "--model resnet --batch 16 --fault item --size 24"),
     ("loader", "--fault loader --size 120"),
     ("gc", "--fault gc --size 4"),
-    ("rank", "--ranks 2 --bucket 4 --fault rank --size 24"),
+    ("rank", "--model resnet --batch 16 --ranks 2 --bucket 4 --fault rank --size 32"),
 ]
 
 SCENARIO = """\
