@@ -114,11 +114,11 @@ struct RecordedStep {
 };
 
 struct Recording {
-  std::string file;     ///< as the user named it
-  std::string format;   ///< who wrote it, as in "PyTorch (Kineto)"
-  std::string device;   ///< name of the GPU; empty where the file does not say
+  std::string file;                ///< as the user named it
+  std::string format;              ///< who wrote it, as in "PyTorch (Kineto)"
+  std::string device;              ///< name of the GPU; empty where the file does not say
   double device_memory_bytes = 0;  ///< 0: the file does not say
-  std::string backend;  ///< of the collectives; empty where the file does not say
+  std::string backend;             ///< of the collectives; empty where the file does not say
   std::optional<int> rank, world_size;
   std::vector<std::string> names;  ///< of events, each once
   std::vector<RecordedThread> threads;
