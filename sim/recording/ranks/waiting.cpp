@@ -48,7 +48,9 @@ Waiting waiting_of(const std::vector<Observation>& ranks, const JoinedCollective
     const CommunicationCall& call = call_of(ranks, collective.members[i]);
     const Interval until_last{call.time.start, call.time.start + (*last - starts[i])};
     waiting.last_start.push_back(until_last.end);
-    waiting.waits.push_back(length_within(call.exposed, until_last));
+    // The root of a broadcast may go on before others come: who was done by then did not wait.
+    const bool waited = call.time.end > until_last.end;
+    waiting.waits.push_back(waited ? length_within(call.exposed, until_last) : 0);
   }
   return waiting;
 }
@@ -169,10 +171,10 @@ std::vector<Waiting> waiting_in(const std::vector<Observation>& ranks, const Joi
                                 const Clocks& clocks) {
   std::vector<std::pair<Nanoseconds, Waiting>> by_time;
   for (const JoinedCollective& collective : all.all) {
-    if (collective.kind.operation == "broadcast") continue;
     const std::vector<Nanoseconds> starts = starts_of(ranks, collective, clocks);
     if (starts.empty()) continue;
     Waiting waiting = waiting_of(ranks, collective, starts);
+    if (collective.kind.operation == "broadcast" && waiting.mean_wait() == 0) continue;
     by_time.emplace_back(starts[waiting.last], std::move(waiting));
   }
   std::ranges::stable_sort(by_time, {}, [](const auto& entry) { return entry.first; });

@@ -13,13 +13,14 @@ struct Waiting {
   std::size_t last = 0;                 ///< index in its members of the one that comes last
   Nanoseconds late = 0;                 ///< how much later than the median of the others it comes
   std::vector<Nanoseconds> last_start;  ///< by member: when the last one comes, on its own clock
-  /// By member: how long it waits while nothing else runs on its GPU; 0 for the last one.
+  /// By member: how long it waits while nothing else runs on its GPU; 0 for the last one, and for
+  /// one whose call ends before the last one comes.
   std::vector<Nanoseconds> waits;
   Nanoseconds mean_wait() const;  ///< of the other members
 };
 
-/// The collectives in which all members wait for the last one (no broadcast, whose root waits for
-/// nobody), in their order.
+/// The collectives in which members wait for the last one, in their order: all but broadcasts that
+/// nobody waits in, as a root that goes on before others come.
 std::vector<Waiting> waiting_in(const std::vector<Observation>& ranks, const JoinedCollectives& all,
                                 const Clocks& clocks);
 

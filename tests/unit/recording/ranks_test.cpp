@@ -176,6 +176,25 @@ TEST_CASE("operations and axes are known by the words of PyTorch, Megatron and k
   CHECK(bus_factor("all_reduce", 1) == 0);
 }
 
+TEST_CASE("who waits in a broadcast is seen by calls that still run when the last rank comes") {
+  const auto rank = [](int number, int late, int length) {
+    SampleTrace trace;
+    trace.annotation("ProfilerStep#0", "0", "1000")
+        .call("cudaLaunchKernel", fmt::format("{}", late), "1", 1)
+        .call("cudaLaunchKernel", "390", "1", 2)
+        .add(collective("broadcast", late, length, 1))
+        .kernel("sgemm", "200", "200", 3)
+        .add(collective("allreduce", 400, 600, 2));
+    return observed(trace.document(
+        fmt::format(R"("distributedInfo": {{"rank": {}, "world_size": 2}},)", number)));
+  };
+  const RecordedJob waits = job_of({rank(0, 10, 150), rank(1, 110, 50)});
+  REQUIRE(waits.late_ranks.size() == 1);
+  CHECK(waits.late_ranks.front().rank == 1);
+  CHECK(waits.late_ranks.front().late_s == doctest::Approx(100e-6));
+  CHECK(job_of({rank(0, 10, 50), rank(1, 110, 50)}).late_ranks.empty());
+}
+
 TEST_CASE("recordings that are hardly of one run say so") {
   const char* const kHardly = "hardly of one run";
   CHECK(!is_said(job_of({rank(0, 0, 0, 0), rank(1, 50'000'000, 0, 0)}).not_known, kHardly));
