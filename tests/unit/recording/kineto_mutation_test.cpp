@@ -60,7 +60,12 @@ std::string whole(bool is_old) {
       .kernel("flash_fwd_kernel", "1072.125", "5.5", 13)
       .kernel("vectorized_elementwise_kernel", "1080.5", "5.5", 13)
       .copy("1090", "2", 14)
-      .document(R"("deviceProperties": [{"id": 0, "name": "NVIDIA H100"}],)",
+      .add(
+          R"({"ph":"X","cat":"cpu_op","name":"aten::addmm","pid":100,"tid":1,"ts":1014,"dur":9,"args":{"Input Dims":[[64],[128,32],[32,64]],"Input type":["c10::Half"]}})")
+      .add(
+          R"({"ph":"i","cat":"cpu_instant_event","s":"t","name":"[memory]","pid":100,"tid":1,"ts":1015,"args":{"Device Type":1,"Total Allocated":4096,"Total Reserved":8192}})")
+      .document(R"("deviceProperties": [{"id": 0, "name": "NVIDIA H100 80GB HBM3",
+                                         "totalGlobalMem": 85018279936}],)",
                 R"(, "distributedInfo": {"backend": "nccl", "rank": 3, "world_size": 8},
                      "baseTimeNanoseconds": 1735632360000000000)");
 }
@@ -68,6 +73,7 @@ std::string whole(bool is_old) {
 }  // namespace
 
 TEST_CASE("damaged recordings are answered or refused") {
+  const GpuProfile gpu = load_gpu("h100", Library{{source_folder()}});
   std::mt19937 random(2026);
   int answered = 0;
   for (int i = 0; i < kFiles; ++i) {
@@ -77,9 +83,9 @@ TEST_CASE("damaged recordings are answered or refused") {
     CAPTURE(text);
     try {
       const Recording recording = recording_of(text);
-      const RecordedJob job = job_of({observe(recording, sample_kinds())});
+      const RecordedJob job = job_of({observe(recording, sample_kinds(), &gpu)});
       std::optional<Replay> replayed;
-      if (const auto plan = replay_plan(recording, sample_kinds())) replayed = replay(*plan);
+      if (const auto plan = replay_plan(recording, sample_kinds(), &gpu)) replayed = replay(*plan);
       CHECK_FALSE(to_table(job, {}, replayed).empty());
       CHECK(to_json(job, replayed).front() == '{');
       const Observation& seen = job.ranks.front();
