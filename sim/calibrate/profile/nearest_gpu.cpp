@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <functional>
 #include <regex>
 #include <vector>
 
@@ -64,14 +65,16 @@ bool is_named(const std::string& device, const std::string& profile) {
 }
 
 std::string nearest_profile(const DeviceFacts& device, const Library& library) {
+  std::vector<std::string> names = known_gpus();
+  const auto has_name = [&](const std::string& name) { return is_named(device.name, name); };
+  const bool any_named = std::ranges::any_of(names, has_name);
+  if (any_named) std::erase_if(names, std::not_fn(has_name));
+  if (!any_named && device.compute_major == 0) return "";
   std::vector<GpuProfile> gpus;
-  for (const std::string& name : known_gpus()) gpus.push_back(load_gpu(name, library));
+  for (const std::string& name : names) gpus.push_back(load_gpu(name, library));
   const double memory = memory_of(device);
-  const auto has_name = [&](const GpuProfile& gpu) { return is_named(device.name, gpu.name); };
-  const bool any_named = std::ranges::any_of(gpus, has_name);
   const auto suits = [&](const GpuProfile& gpu) {
-    if (any_named) return has_name(gpu);
-    return device.compute_major > 0 && gpu.architecture == architecture_of(device);
+    return any_named || gpu.architecture == architecture_of(device);
   };
   if (memory == 0 && std::ranges::count_if(gpus, suits) > 1) return "";
   return nearest_memory(gpus, memory, suits);

@@ -206,6 +206,7 @@ bool has_shape(std::string_view operation) {
   static constexpr std::array<std::string_view, 4> kShaped{"aten::linear", "aten::embedding",
                                                            "aten::embedding_bag",
                                                            "aten::scaled_dot_product_attention"};
+  if (!operation.starts_with("aten::")) return false;
   return is_product(operation) || std::ranges::find(kShaped, operation) != kShaped.end();
 }
 
