@@ -99,7 +99,8 @@ double layers_of(const Scenario& scenario) {
 
 StepAccount predicted_account(const Metrics& metrics, const OpGraph& graph,
                               const Simulation& simulation) {
-  StepAccount account{.step_s = metrics.step_time.seconds(), .causes = metrics.breakdown};
+  StepAccount account{
+      .step_s = metrics.step_time.seconds(), .causes = metrics.breakdown, .mfu = metrics.mfu};
   for (const FamilyKernel& kernel : predicted_kernels(metrics, graph, simulation)) {
     FamilyTime& time = account.families[static_cast<std::size_t>(kernel.family)];
     time.seconds += kernel.seconds * kernel.calls;
@@ -181,6 +182,8 @@ RecordedComparison compare_with_recording(const Scenario& scenario, const Metric
                                 .not_known = mismatches(scenario, job)};
   for (const std::string& sentence : all_not_known(job)) comparison.not_known.push_back(sentence);
   const StepAccount &predicted = comparison.predicted, &recorded = comparison.recorded;
+  if (recorded.step_s > 0)
+    comparison.recorded.mfu = predicted.mfu * predicted.step_s / recorded.step_s;
   auto& all = comparison.differences;
   for (std::size_t i = 0; i < kFamilies; ++i) {
     const auto family = static_cast<KernelFamily>(i);

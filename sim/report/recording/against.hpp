@@ -20,6 +20,7 @@ struct StepAccount {
   double not_known_s = 0;  ///< recorded only
   FamilyTimes families{};  ///< sums over kernels
   double launches = 0;     ///< kernels
+  double mfu = 0;          ///< of the scenario's model FLOPs, as Metrics has it
   double beside_s = 0;  ///< what its kernels take together, less their sum: overlap, or contention
 };
 

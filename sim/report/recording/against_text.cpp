@@ -28,6 +28,9 @@ class AgainstPage : Page {
     wrapped(fmt::format(
         "a step takes {} and not {}: {:+.1f} %", humanise(Seconds{it_.recorded.step_s}).text(),
         humanise(Seconds{it_.predicted.step_s}).text(), 100 * more / it_.predicted.step_s));
+    if (it_.recorded.mfu > 0)
+      wrapped(fmt::format("MFU {} and not {}, by the scenario's FLOPs and GPU",
+                          percent(it_.recorded.mfu), percent(it_.predicted.mfu)));
     line();
     by_cause();
     differences();
@@ -110,6 +113,7 @@ Json account_json(const StepAccount& account) {
         {"seconds", number(account.families[i].seconds)},
         {"launches", number(account.families[i].launches)}};
   return {{"step_time_s", number(account.step_s)},
+          {"mfu", number(account.mfu)},
           {"breakdown_s", causes},
           {"kernels", families},
           {"launches", number(account.launches)}};
