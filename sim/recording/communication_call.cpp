@@ -129,6 +129,11 @@ bool binds_ends(const CommunicationKind& kind) {
          kind.operation == "reduce_scatter" || kind.operation == "barrier";
 }
 
+bool has_root(const CommunicationKind& kind) {
+  return kind.operation == "broadcast" || kind.operation == "reduce" ||
+         kind.operation == "gather" || kind.operation == "scatter";
+}
+
 double bus_factor(const std::string& operation, int ranks) {
   if (ranks < 2) return 0;
   const double share = (ranks - 1.0) / ranks;

@@ -51,6 +51,8 @@ Axis axis_of(const RecordedCollective& collective, const std::string& operation)
 
 /// Whether all ranks are done with it at the same time, whoever came last.
 bool binds_ends(const CommunicationKind& kind);
+/// Whether one member gives to all others, or takes from them, and may be done before they are.
+bool has_root(const CommunicationKind& kind);
 
 /// Bytes that a link of the ring carries for each byte of the payload (NCCL's tests,
 /// doc/PERFORMANCE.md): 2 (n-1)/n for an all-reduce, (n-1)/n for gathers, scatters and exchanges.

@@ -158,7 +158,9 @@ bool is_of_core(const Recording& recording) {
     return false;
   for (const RecordedThread& thread : recording.threads) {
     for (const HostEvent& event : thread.events) {
-      if (event.work == HostWork::runtime) return false;  // a GPU's, whose kernels are missing
+      // A GPU's, whose kernels are missing.
+      if (event.work == HostWork::runtime || recording.name_of(event).starts_with("nccl:"))
+        return false;
     }
   }
   const auto& events = recording.threads[core_of(recording)].events;

@@ -10,6 +10,7 @@
 namespace stepsim {
 
 using Nanoseconds = std::int64_t;
+inline double seconds_of(Nanoseconds time) { return static_cast<double>(time) * 1e-9; }
 
 /// The moments from `start` until before `end`; empty where `end` is not later.
 struct Interval {

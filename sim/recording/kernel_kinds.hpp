@@ -41,6 +41,12 @@ inline constexpr auto kNames<KernelKind> = names_until(KernelKind::unknown, "com
                                                        "quantization", "copy", "elementwise",
                                                        "unknown");
 
+/// Whether such kernels are products of matrices, or are made of them.
+constexpr bool multiplies(KernelKind kind) {
+  return kind == KernelKind::gemm || kind == KernelKind::convolution ||
+         kind == KernelKind::attention;
+}
+
 /// A row of the table.
 struct KernelPattern {
   /// Parts of a name that follow each other in it, with anything between them, in lower case.

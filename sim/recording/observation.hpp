@@ -83,6 +83,4 @@ struct Observation {
 Observation observe(const Recording& recording, const KernelKinds& kinds,
                     const GpuProfile* gpu = nullptr);
 
-inline double seconds_of(Nanoseconds time) { return static_cast<double>(time) * 1e-9; }
-
 }  // namespace stepsim

@@ -89,17 +89,18 @@ struct GpuActivity {
   double bytes = 0;  ///< of copies and sets, where recorded
 };
 
-/// The most bytes that the framework's allocator held on the GPU while it was recorded.
+/// The most that the framework's allocator held on the GPU while it was recorded.
 struct RecordedMemory {
-  double allocated = 0;  ///< of tensors that live
-  double reserved = 0;   ///< taken from the GPU, cached ones included
+  double allocated_bytes = 0;  ///< of tensors that live
+  double reserved_bytes = 0;   ///< taken from the GPU, cached ones included
 };
 
 /// What a reader had to leave out or to mend, and what was recorded besides.
 struct ReadingNotes {
-  bool is_cut = false;               ///< the file ends before its text does
-  std::size_t damaged = 0;           ///< events that are no JSON
-  std::size_t untimed = 0;           ///< GPU activities without a time
+  bool is_cut = false;                          ///< the file ends before its text does
+  std::size_t damaged = 0;                      ///< events that are no JSON
+  std::size_t untimed = 0;                      ///< GPU activities without a time
+  std::vector<std::uint64_t> untimed_launches;  ///< their correlations
   std::size_t clipped = 0;           ///< durations that reached far over the stream's next activity
   std::size_t of_other_devices = 0;  ///< GPU activities of devices other than the busiest one
   std::size_t processes = 0;         ///< processes that launched work
@@ -118,6 +119,7 @@ struct Recording {
   std::string format;              ///< who wrote it, as in "PyTorch (Kineto)"
   std::string device;              ///< name of the GPU; empty where the file does not say
   double device_memory_bytes = 0;  ///< 0: the file does not say
+  int device_sms = 0;              ///< streaming multiprocessors; 0: the file does not say
   std::string backend;             ///< of the collectives; empty where the file does not say
   std::optional<int> rank, world_size;
   std::vector<std::string> names;  ///< of events, each once

@@ -82,7 +82,7 @@ TypicalStep typical_step(const Recording& recording, const KindByName& kinds,
   const auto median_s = [&](const auto& time_in) {
     std::vector<Nanoseconds> times;
     for (const std::size_t step : same) times.push_back(time_in(step));
-    return static_cast<double>(median(std::move(times))) * 1e-9;
+    return seconds_of(median(std::move(times)));
   };
   const std::vector<OwnTime>& operators = all[same.front()];
   for (std::size_t place = 0; place < operators.size(); ++place)

@@ -70,7 +70,7 @@ std::vector<PlannedChange> changes_of(const ReplayPlan& replay) {
   }
   if (!replay.slow_products.empty())
     changes.push_back({"products",
-                       "products of matrices are as fast as the GPU's profile has them",
+                       "products of matrices reach the rates of the GPU's profile",
                        with_attainable_products,
                        {}});
   if (has(replay.plan, Cause::batch_wait))
@@ -123,7 +123,7 @@ Plan with_attainable_products(const ReplayPlan& replay) {
   Plan plan = replay.plan;
   std::vector<Task>& tasks = plan.programs.front().tasks;
   for (const SlowProduct& product : replay.slow_products)
-    tasks[product.task].amount *= product.attainable;
+    tasks[product.task].amount *= product.attainable_share;
   return plan;
 }
 

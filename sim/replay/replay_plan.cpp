@@ -385,11 +385,18 @@ class ReplayWriter {
   ReplayPlan result_{.plan = Plan(no_cluster())};
 };
 
+struct StepsToReplay {
+  std::vector<RecordedStep> steps;
+  std::size_t left_out = 0;  ///< behind them
+};
+
 /// Whole steps, with launches where there is a GPU: as many as have kMostWorks together, and at
-/// least one. `left_out`: how many more there are.
-std::vector<RecordedStep> steps_to_replay(const Recording& recording, std::size_t& left_out) {
-  std::vector<RecordedStep> steps = steps_of(recording);
-  if (recording.is_of_core) return steps;  // its operators are its thread's time, and no tasks
+/// least one.
+StepsToReplay steps_to_replay(const Recording& recording) {
+  StepsToReplay result{.steps = steps_of(recording)};
+  std::vector<RecordedStep>& steps = result.steps;
+  // On a core what operators take is time of its thread, so that they are no tasks of the plan.
+  if (recording.is_of_core) return result;
   std::vector<Nanoseconds> launches;
   for (const GpuActivity& activity : recording.activities) {
     if (activity.launch) launches.push_back(recording.at(*activity.launch).time.start);
@@ -401,21 +408,20 @@ std::vector<RecordedStep> steps_to_replay(const Recording& recording, std::size_
   const auto launched = [&](Interval window) {
     return launched_before(window.end) - launched_before(window.start);
   };
-  if (recording.activities.empty()) return steps;
+  if (recording.activities.empty()) return result;
   while (!steps.empty() && launched(steps.back().window) == 0) steps.pop_back();
   while (steps.size() > 1 && launched(window_of(recording, steps)) > kMostWorks) {
     steps.pop_back();
-    ++left_out;
+    ++result.left_out;
   }
-  return steps;
+  return result;
 }
 
 }  // namespace
 
 std::optional<ReplayPlan> replay_plan(const Recording& recording, const KernelKinds& kinds,
                                       const GpuProfile* gpu) {
-  std::size_t left_out = 0;
-  const std::vector<RecordedStep> steps = steps_to_replay(recording, left_out);
+  const auto [steps, left_out] = steps_to_replay(recording);
   if (steps.empty()) return std::nullopt;
   const Interval window = window_of(recording, steps);
   const std::vector<Nanoseconds> marks = marks_of(steps, window);

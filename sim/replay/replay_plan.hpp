@@ -37,7 +37,7 @@ struct ReplayedWait {
 /// A product of matrices that takes longer than the GPU's profile says of its size.
 struct SlowProduct {
   TaskIndex task = 0;
-  float attainable = 1;  ///< share of its time
+  float attainable_share = 1;  ///< of its time
 };
 
 struct ReplayPlan {
@@ -52,8 +52,8 @@ struct ReplayPlan {
   Nanoseconds not_explained = 0;  ///< length of the union of all lags that nothing explains
 };
 
-/// The plan of a recording's steps, with what the GPU's profile says of its products; nullptr: there
-/// is none. Its Plan::steps count the marks at which they begin and end on
+/// The plan of a recording's steps, with what the GPU's profile `gpu` says of its products; nullptr: no
+/// profile is of it. Its Plan::steps count the marks at which they begin and end on
 /// the host, but for the first, which is time 0. Empty where the recording has no whole step or,
 /// where there is a GPU, none in which something was launched; of very many launches the last steps
 /// are left out.

@@ -17,6 +17,13 @@ namespace {
 
 constexpr double kWorthwhile = 0.01;  // judgement: a smaller share is known less well than its size
 
+/// Judgement: what takes more than so many times as long, or less, is other work and no slower device.
+constexpr double kMostFactor = 10;
+
+/// Caches serve a part of what kernels move: rates that are so much above the memory's are not those
+/// of the same kernels.
+constexpr double kMostOverMemory = 1.25;
+
 /// Times of groups that are found later may hang on those found before.
 constexpr std::array kOrder{RateGroup::gemm,      RateGroup::attention,  RateGroup::convolution,
                             RateGroup::norm,      RateGroup::softmax,    RateGroup::loss,
@@ -88,8 +95,29 @@ bool has_own(const RecordedGroup& group) {
   });
 }
 
+/// Why the factor is none of this device; empty: it may be.
+std::string doubt(RateGroup group, double factor, const GpuProfile& gpu) {
+  if (factor > kMostFactor || factor < 1 / kMostFactor)
+    return fmt::format("x {:.3g}: other work was recorded under this name than is predicted",
+                       factor);
+  const bool moves_bytes =
+      group != RateGroup::gemm && group != RateGroup::attention && group != RateGroup::convolution;
+  // A core's caches hold what a GPU's do not.
+  if (!moves_bytes || gpu.sms == 1) return "";
+  for (const MemoryClass& one : kMemoryClasses) {
+    const BytesPerSecond rate = gpu.memory_kernels.*one.rate / factor;
+    if (group_of(Work{MemoryBound{{}, one.kind}}) == group &&
+        rate > gpu.memory_bandwidth * kMostOverMemory)
+      return fmt::format(
+          "x {:.3g} is faster than the memory: less was recorded under this name "
+          "than is predicted",
+          factor);
+  }
+  return "";
+}
+
 ScaledGroup scaled(const RecordedGroup& group, double all_recorded, double all_predicted,
-                   Scaling& scaling) {
+                   const GpuProfile& gpu, Scaling& scaling) {
   ScaledGroup result{group.title, predicted_seconds(group), group.recorded_s, 0, {}, ""};
   if (result.predicted_s < kWorthwhile * all_predicted &&
       result.recorded_s < kWorthwhile * all_recorded) {
@@ -100,6 +128,8 @@ ScaledGroup scaled(const RecordedGroup& group, double all_recorded, double all_p
     result.reason = "the prediction has no such kernels";
   } else if (const auto factor = factor_for(
                  group, group.recorded_s + scaling.per_call * calls_of(group), scaling)) {
+    result.reason = doubt(group.group, *factor, gpu);
+    if (!result.reason.empty()) return result;
     result.factor = *factor;
     scaling.of(group.group) = *factor;
     scaling.is_found[static_cast<std::size_t>(group.group)] = true;
@@ -256,6 +286,7 @@ RateGroup group_of(const Work& work) {
 std::vector<ScaledGroup> scale_to_recorded(const std::vector<RecordedGroup>& groups,
                                            double between_s, const std::string& origin,
                                            GpuDraft& draft) {
+  const GpuProfile base = draft.profile;
   Scaling scaling;
   scaling.latency = draft.profile.memory_kernels.latency;
   double recorded = 0, predicted = 0, calls = 0;
@@ -270,7 +301,7 @@ std::vector<ScaledGroup> scale_to_recorded(const std::vector<RecordedGroup>& gro
   for (const RateGroup one : kOrder) {
     for (const RecordedGroup& group : groups) {
       if (group.group != one) continue;
-      ScaledGroup result = scaled(group, recorded, predicted, scaling);
+      ScaledGroup result = scaled(group, recorded, predicted, base, scaling);
       if (result.factor > 0) scaler.apply(result, one, scaling);
       results.push_back(std::move(result));
     }

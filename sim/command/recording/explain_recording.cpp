@@ -23,8 +23,8 @@ void add_late_rank(Replay& replay, const RecordedJob& job) {
   const double before = replay.changes.front().before_s;
   replay.changes.push_back(
       {"straggler",
-       fmt::format("rank {} comes with the others (as they waited for it)", late.rank.value_or(0)),
-       before, before - late.late_s});
+       fmt::format("rank {} comes with the next to last (as others waited)", late.rank.value_or(0)),
+       before, before - late.alone_s});
   std::ranges::stable_sort(replay.changes, std::ranges::greater{}, &ReplayedChange::gain_s);
 }
 
@@ -38,7 +38,8 @@ ExitCode explain_recording(const ExplainOptions& options, std::ostream& out) {
         "{}: --set changes a scenario; a recording of a real run is as it was", quoted_path(path)));
   const ReadJob read = read_job(path, true);
   std::optional<Replay> replayed;
-  if (read.pace) replayed = replay(*read.pace);
+  const bool is_idle = read.job.pace_rank().gpu.busy == 0;  // of a GPU that was not recorded
+  if (read.pace && !is_idle) replayed = replay(*read.pace);
   if (replayed) add_late_rank(*replayed, read.job);
   out << (options.format == "json" ? to_json(read.job, replayed)
                                    : to_table(read.job, options.screen, replayed));

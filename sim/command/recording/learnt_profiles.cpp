@@ -15,12 +15,15 @@
 #include "sim/report/recording/against.hpp"
 #include "sim/report/recording/predicted_kernels.hpp"
 #include "sim/report/recording/recording_report.hpp"
+#include "sim/text/humanise.hpp"
 
 namespace stepsim {
 namespace {
 
 /// Judgement: a host that is late so seldom may have been waited for by nobody.
 constexpr double kOftenLate = 0.05;
+/// Judgement: known machines with their scenarios are not so far off.
+constexpr double kFarOff = 3;
 constexpr double kWorthwhile = 0.01;  // of the step, as for kernels
 
 std::size_t steps_of(const Observation& seen) {
@@ -267,6 +270,13 @@ LearntProfiles learn(const Scenario& scenario, const Answer& answer, const Recor
     learnt.not_known.push_back(
         fmt::format("The recording is of '{}', the scenario of {}: is it the scenario of this run?",
                     seen.device, learnt.base));
+  const double predicted_s = answer.metrics.step_time.seconds();
+  const double recorded_s = seconds_of(seen.window.length()) / static_cast<double>(steps_of(seen));
+  if (std::max(recorded_s / predicted_s, predicted_s / recorded_s) > kFarOff)
+    learnt.not_known.push_back(fmt::format(
+        "The recorded step takes {} and the predicted one {}: is it the scenario of this run? "
+        "Constants of another one are worth nothing.",
+        humanise(Seconds{recorded_s}).text(), humanise(Seconds{predicted_s}).text()));
   learn_kernels(scenario, answer, job, library, learnt);
   learn_links(scenario, answer, job, library, learnt);
   learn_host(scenario, answer, seen, learnt);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -33,37 +34,39 @@ struct OfRank {
   int rank_or_last() const { return seen.rank.value_or(std::numeric_limits<int>::max()); }
 };
 
-/// Profiles of GPUs by what recordings say of them, each looked for once.
+/// Profiles of GPUs by what recordings say of them, each looked for once, by whichever thread needs
+/// it first.
 class GpusByName {
  public:
   explicit GpusByName(Library library) : library_(std::move(library)) {}
 
-  /// nullptr: none has its name, or several have, and its memory is not known.
-  const GpuProfile* profile_of(const Recording& recording) const {
+  /// nullptr: none has its name, or several have, and its memory is not known; or that has another
+  /// number of SMs, as cards for PCIe have.
+  const GpuProfile* profile_of(const Recording& recording) {
     if (recording.device.empty()) return nullptr;
     const DeviceFacts facts{
         .name = recording.device,
+        .sms = recording.device_sms,
         .memory_bytes = static_cast<std::int64_t>(std::min(recording.device_memory_bytes, 1e15))};
     const std::scoped_lock lock(mutex_);
-    const auto [entry, is_new] = profiles_.try_emplace({facts.name, facts.memory_bytes});
-    if (is_new) {
-      const std::string name = nearest_profile(facts, library_);
-      if (!name.empty()) entry->second = load_gpu(name, library_);
-    }
+    const auto [entry, is_new] = profiles_.try_emplace({facts.name, facts.sms, facts.memory_bytes});
+    if (is_new) entry->second = found(facts);
     return entry->second ? &*entry->second : nullptr;
   }
 
  private:
-  Library library_;
-  mutable std::mutex mutex_;
-  mutable std::map<std::pair<std::string, std::int64_t>, std::optional<GpuProfile>> profiles_;
-};
+  std::optional<GpuProfile> found(const DeviceFacts& facts) const {
+    const std::string name = nearest_profile(facts, library_);
+    if (name.empty()) return std::nullopt;
+    GpuProfile gpu = load_gpu(name, library_);
+    if (facts.sms > 0 && facts.sms != gpu.sms) return std::nullopt;
+    return gpu;
+  }
 
-/// What is known of kernels and GPUs.
-struct Tables {
-  explicit Tables(const Library& library) : kinds(load_kernel_kinds(library)), gpus(library) {}
-  KernelKinds kinds;
-  GpusByName gpus;
+  Library library_;
+  std::mutex mutex_;
+  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::optional<GpuProfile>>
+      profiles_;
 };
 
 /// What came of a file.
@@ -72,13 +75,13 @@ struct Read {
   std::vector<Diagnostic> mistakes;
 };
 
-Read read(const std::string& path, const Tables& tables, bool with_plan) {
+Read read(const std::string& path, const KernelKinds& kinds, GpusByName& gpus, bool with_plan) {
   Read result;
   try {
     for (const Recording& recording : read_recordings(path)) {
-      const GpuProfile* const gpu = tables.gpus.profile_of(recording);
-      result.ranks.push_back({observe(recording, tables.kinds, gpu), {}});
-      if (with_plan) result.ranks.back().plan = replay_plan(recording, tables.kinds, gpu);
+      const GpuProfile* const gpu = gpus.profile_of(recording);
+      result.ranks.push_back({observe(recording, kinds, gpu), {}});
+      if (with_plan) result.ranks.back().plan = replay_plan(recording, kinds, gpu);
       result.ranks.back().seen.number = result.ranks.size() - 1;
     }
   } catch (const UserError& error) {
@@ -89,13 +92,13 @@ Read read(const std::string& path, const Tables& tables, bool with_plan) {
   return result;
 }
 
-std::vector<Read> read_all(const std::vector<std::string>& paths, const Tables& tables,
-                           bool with_plans) {
+std::vector<Read> read_all(const std::vector<std::string>& paths, const KernelKinds& kinds,
+                           GpusByName& gpus, bool with_plans) {
   std::vector<Read> results(paths.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < paths.size(); i = next++)
-      results[i] = read(paths[i], tables, with_plans);
+      results[i] = read(paths[i], kinds, gpus, with_plans);
   };
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   std::vector<std::jthread> workers;
@@ -174,8 +177,10 @@ ReadJob read_job(const std::string& path, bool with_plan) {
   std::error_code ignored;
   const bool is_folder = std::filesystem::is_directory(path, ignored);
   const RecordingFiles files = recording_files(path);
-  const Tables tables(library_for(path));
-  std::vector<Read> results = read_all(files.recordings, tables, with_plan && !is_folder);
+  const Library library = library_for(path);
+  const KernelKinds kinds = load_kernel_kinds(library);
+  GpusByName gpus(library);
+  std::vector<Read> results = read_all(files.recordings, kinds, gpus, with_plan && !is_folder);
   std::vector<OfRank> ranks;
   std::vector<Diagnostic> mistakes;
   std::vector<std::string> sentences;
@@ -196,7 +201,7 @@ ReadJob read_job(const std::string& path, bool with_plan) {
   if (with_plan && is_folder) {
     const Observation& pace = result.job.pace_rank();
     const Recording recording = read_recordings(pace.file).at(pace.number);
-    result.pace = replay_plan(recording, tables.kinds, tables.gpus.profile_of(recording));
+    result.pace = replay_plan(recording, kinds, gpus.profile_of(recording));
   }
   std::vector<std::string>& not_known = result.job.not_known;
   not_known.insert(not_known.begin(), sentences.begin(), sentences.end());

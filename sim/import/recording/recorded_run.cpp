@@ -98,10 +98,8 @@ KernelVotes votes_of_kernels(const Recording& recording, const KernelKinds& kind
   for (const auto& [index, time] : time_of) {
     const std::string name = in_lower_case(recording.names[index]);
     const KernelKind kind = kind_of[index];
-    const bool multiplies = kind == KernelKind::gemm || kind == KernelKind::convolution ||
-                            kind == KernelKind::attention;
     if (kind != KernelKind::communication && kind != KernelKind::optimizer)
-      (multiplies ? votes.products : votes.others).add(product_type_in(name), time);
+      (multiplies(kind) ? votes.products : votes.others).add(product_type_in(name), time);
     if (kind == KernelKind::attention) votes.attention.add(said_by(kAttentionWords, name), time);
     votes.has_convolutions |= kind == KernelKind::convolution;
     // Other kernels for lists of tensors copy or scale them, in inference, too.

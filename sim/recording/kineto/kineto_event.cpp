@@ -12,7 +12,7 @@
 #include <simdjson.h>
 
 #include "sim/recording/kineto/json_pieces.hpp"
-#include "sim/recording/products/product.hpp"
+#include "sim/recording/products/product_operators.hpp"
 
 namespace stepsim {
 namespace {
@@ -123,8 +123,9 @@ void read_memory(std::string_view key, std::string_view value, KinetoEvent& even
   const auto number = whole_number(value);
   if (!number || *number < 0) return;
   if (key == "Device Type") event.device_type = *number;
-  if (key == "Total Allocated") event.allocated = static_cast<double>(*number);
-  if (key == "Total Reserved") event.reserved = static_cast<double>(*number);
+  if (key == "Device Id") event.device = *number;
+  if (key == "Total Allocated") event.allocated_bytes = static_cast<double>(*number);
+  if (key == "Total Reserved") event.reserved_bytes = static_cast<double>(*number);
 }
 
 void read_argument(std::string_view key, ondemand::value value, KinetoEvent& event) {
@@ -207,7 +208,8 @@ bool has_shape(std::string_view operation) {
                                                            "aten::embedding_bag",
                                                            "aten::scaled_dot_product_attention"};
   if (!operation.starts_with("aten::")) return false;
-  return is_product(operation) || std::ranges::find(kShaped, operation) != kShaped.end();
+  return product_operator(operation) != nullptr ||
+         std::ranges::find(kShaped, operation) != kShaped.end();
 }
 
 std::optional<Nanoseconds> nanoseconds_of(std::string_view microseconds) {

@@ -15,14 +15,14 @@ struct KinetoEvent {
   char phase = 0;             ///< `ph`: X has a duration, M is metadata, s and f are flows
   std::string_view category;  ///< `cat`
   std::string_view name;
-  std::string_view process, thread;              ///< `pid`, `tid`: numbers or texts
-  std::optional<Nanoseconds> start, duration;    ///< `ts`, `dur`, taken as microseconds
-  std::uint64_t correlation = 0;                 ///< of args; 0: none
-  std::optional<std::int64_t> stream, device;    ///< of args
-  double bytes = 0;                              ///< of args, of a copy
-  std::optional<RecordedCollective> collective;  ///< of args: what NCCL, RCCL or gloo are told
-  std::int64_t device_type = 0;                  ///< of args, of memory: c10::DeviceType
-  double allocated = 0, reserved = 0;            ///< of args, of memory: bytes in all
+  std::string_view process, thread;                ///< `pid`, `tid`: numbers or texts
+  std::optional<Nanoseconds> start, duration;      ///< `ts`, `dur`, taken as microseconds
+  std::uint64_t correlation = 0;                   ///< of args; 0: none
+  std::optional<std::int64_t> stream, device;      ///< of args
+  double bytes = 0;                                ///< of args, of a copy
+  std::optional<RecordedCollective> collective;    ///< of args: what NCCL, RCCL or gloo are told
+  std::int64_t device_type = 0;                    ///< of args, of memory: c10::DeviceType
+  double allocated_bytes = 0, reserved_bytes = 0;  ///< of args, of memory: in all
   std::string_view sizes, types;  ///< of args: lists as they stand there, where has_shape
 };
 

@@ -30,7 +30,10 @@ void read_devices(dom::element list, std::map<std::int64_t, KinetoDevice>& devic
       continue;
     std::uint64_t memory = 0;
     if (device["totalGlobalMem"].get(memory) != simdjson::SUCCESS) memory = 0;
-    devices.emplace(id, KinetoDevice{std::string(name), static_cast<double>(memory)});
+    dom::element sms;
+    const bool has_sms = device["numSms"].get(sms) == simdjson::SUCCESS;
+    devices.emplace(id, KinetoDevice{std::string(name), static_cast<double>(memory),
+                                     has_sms ? small_number(sms).value_or(0) : 0});
   }
 }
 

@@ -16,6 +16,7 @@ namespace stepsim {
 struct KinetoDevice {
   std::string name;
   double memory_bytes = 0;  ///< 0: not said
+  int sms = 0;              ///< 0: not said
 };
 
 struct KinetoMetadata {

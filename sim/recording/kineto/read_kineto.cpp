@@ -180,9 +180,9 @@ class KinetoReader {
   void add_memory(const KinetoEvent& event) {
     constexpr std::int64_t kCuda = 1;  // c10/core/DeviceType.h, which ROCm builds use, too
     if (event.device_type != kCuda) return;
-    RecordedMemory& most = recording_.memory ? *recording_.memory : recording_.memory.emplace();
-    most.allocated = std::max(most.allocated, event.allocated);
-    most.reserved = std::max(most.reserved, event.reserved);
+    RecordedMemory& most = memory_[event.device.value_or(0)];
+    most.allocated_bytes = std::max(most.allocated_bytes, event.allocated_bytes);
+    most.reserved_bytes = std::max(most.reserved_bytes, event.reserved_bytes);
   }
 
   /// Nothing where the event has no start, or ends before it.
@@ -197,6 +197,7 @@ class KinetoReader {
     // CUPTI writes 0 where it had no time for a kernel (pytorch/kineto issue 109).
     if (!time || time->length() == 0) {
       ++recording_.notes.untimed;
+      recording_.notes.untimed_launches.push_back(event.correlation);
       return;
     }
     GpuActivity activity;
@@ -277,6 +278,8 @@ class KinetoReader {
       if (device != busiest->first) recording_.notes.of_other_devices += activities.size();
     }
     recording_.activities = std::move(busiest->second);
+    const auto memory = memory_.find(busiest->first);
+    if (memory != memory_.end()) recording_.memory = memory->second;
     const auto name = metadata.devices.find(busiest->first);
     if (name != metadata.devices.end()) set_device(name->second);
     if (recording_.device.empty() && !metadata.devices.empty())
@@ -286,6 +289,7 @@ class KinetoReader {
   void set_device(const KinetoDevice& device) {
     recording_.device = device.name;
     recording_.device_memory_bytes = device.memory_bytes;
+    recording_.device_sms = device.sms;
   }
 
   /// Times were read as microseconds since 1970.
@@ -315,7 +319,8 @@ class KinetoReader {
   std::map<std::pair<std::string, std::string>, std::size_t> thread_index_;
   std::size_t last_thread_ = 0;
   std::map<std::int64_t, std::vector<GpuActivity>> by_device_;
-  std::set<std::string> others_;  ///< categories that are not read
+  std::set<std::string> others_;                   ///< categories that are not read
+  std::map<std::int64_t, RecordedMemory> memory_;  // by device
   bool has_any_ = false;
 };
 

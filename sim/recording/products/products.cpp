@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include "sim/cluster/kernel_time.hpp"
@@ -14,16 +12,13 @@
 namespace stepsim {
 namespace {
 
-/// A call of an operator by its number among all of the recording.
-struct CallOfKernel {
-  std::uint32_t activity = 0, shape = 0;
-  std::uint64_t call = 0;
-};
+constexpr std::uint64_t kNoCall = ~std::uint64_t{0};
 
-bool multiplies(KernelKind kind) {
-  return kind == KernelKind::gemm || kind == KernelKind::convolution ||
-         kind == KernelKind::attention;
-}
+/// A kernel that multiplies, with the innermost operator of a product around its launch.
+struct KernelOfCall {
+  std::uint32_t activity = 0, shape = 0;
+  std::uint64_t call = kNoCall;  ///< its number among all of the recording; kNoCall: none is known
+};
 
 /// Kernels that multiply, by the thread that launched them, in order of their launches.
 using Launch = std::pair<Nanoseconds, std::uint32_t>;
@@ -31,17 +26,18 @@ std::vector<std::vector<Launch>> launches_of(const Recording& recording, const K
   std::vector<std::vector<Launch>> launches(recording.threads.size());
   for (std::uint32_t i = 0; i < recording.activities.size(); ++i) {
     const GpuActivity& activity = recording.activities[i];
-    if (activity.work != GpuWork::kernel || !activity.launch || !multiplies(kinds[activity.name]))
-      continue;
-    launches[activity.launch->thread].emplace_back(recording.at(*activity.launch).time.start, i);
+    if (activity.work == GpuWork::kernel && activity.launch && multiplies(kinds[activity.name]))
+      launches[activity.launch->thread].emplace_back(recording.at(*activity.launch).time.start, i);
   }
   for (auto& of_thread : launches) std::ranges::sort(of_thread);
   return launches;
 }
 
-/// The innermost operator of a product around each launch.
-std::vector<CallOfKernel> calls_of_kernels(const Recording& recording, const KindByName& kinds) {
-  std::vector<CallOfKernel> found;
+std::vector<KernelOfCall> kernels_of_calls(const Recording& recording, const KindByName& kinds) {
+  std::vector<bool> is_product(recording.shapes.size());
+  for (std::size_t i = 0; i < recording.shapes.size(); ++i)
+    is_product[i] = product_operator(recording.names[recording.shapes[i].name]) != nullptr;
+  std::vector<KernelOfCall> kernels;
   const auto launches = launches_of(recording, kinds);
   for (std::uint64_t t = 0; t < launches.size(); ++t) {
     const auto& calls = recording.threads[t].shaped_calls;
@@ -49,120 +45,180 @@ std::vector<CallOfKernel> calls_of_kernels(const Recording& recording, const Kin
     std::uint32_t next = 0;
     for (const auto& [moment, activity] : launches[t]) {
       for (; next < calls.size() && calls[next].time.start <= moment; ++next) {
-        if (is_product(recording.names[recording.shapes[calls[next].shape].name]))
-          open.push_back(next);
+        if (is_product[calls[next].shape]) open.push_back(next);
       }
       while (!open.empty() && calls[open.back()].time.end < moment) open.pop_back();
-      if (!open.empty())
-        found.push_back({activity, calls[open.back()].shape, t << 32 | open.back()});
+      kernels.push_back(
+          open.empty() ? KernelOfCall{.activity = activity}
+                       : KernelOfCall{activity, calls[open.back()].shape, t << 32 | open.back()});
     }
   }
-  return found;
+  for (std::uint32_t i = 0; i < recording.activities.size(); ++i) {
+    const GpuActivity& activity = recording.activities[i];
+    if (activity.work == GpuWork::kernel && !activity.launch && multiplies(kinds[activity.name]))
+      kernels.push_back({.activity = i});
+  }
+  return kernels;
 }
 
 bool has_precision(const GpuProfile& gpu, Precision precision) {
   return std::ranges::find(gpu.gemm, precision, &GemmProfile::precision) != gpu.gemm.end();
 }
 
-/// What a kernel of the profile multiplies in: a convolution of images may be computed in fp32.
+/// What a kernel of the profile multiplies in: a convolution of pictures may be computed in fp32.
 Precision computed(const Work& work, Precision precision) {
   const auto* const convolution = std::get_if<Convolution>(&work);
   return convolution == nullptr ? precision : convolution->computed();
 }
 
-double attainable(const Product& product, Precision precision, const GpuProfile* gpu) {
-  double seconds = 0;
+std::optional<Seconds> attainable(const Product& product, Precision precision,
+                                  const GpuProfile* gpu) {
+  if (gpu == nullptr || product.works.empty()) return std::nullopt;
+  Seconds time;
   for (const Work& work : product.works) {
-    if (gpu == nullptr || !has_precision(*gpu, computed(work, precision))) return 0;
-    seconds += kernel_time(work, *gpu).seconds();
+    if (!has_precision(*gpu, computed(work, precision))) return std::nullopt;
+    time += kernel_time(work, *gpu);
   }
-  return seconds;
+  return time;
 }
 
 /// A call's product; alike calls share one.
 struct KnownProduct {
-  std::optional<Precision> precision;
+  Precision precision = Precision::fp32;
   std::optional<Product> product;
-  double attainable_s = 0;  ///< of a call; 0: not known
+  std::optional<Seconds> attainable;  ///< of a call
 };
 
+/// Products by the shape of the operator and the name of the kernel, which says the type.
 class ProductBook {
  public:
   ProductBook(const Recording& recording, const GpuProfile* gpu)
-      : recording_(recording), gpu_(gpu), edges_(output_edges(recording)) {}
+      : recording_(recording), gpu_(gpu), outputs_(output_sizes(recording)) {}
 
-  const KnownProduct& of(const CallOfKernel& kernel) {
-    const std::uint32_t name = recording_.activities[kernel.activity].name;
-    const auto [entry, is_new] = known_.try_emplace({kernel.shape, name});
-    if (is_new) entry->second = made(recording_.shapes[kernel.shape], recording_.names[name]);
+  const KnownProduct& of(std::uint32_t shape, std::uint32_t kernel) {
+    const auto [entry, is_new] = known_.try_emplace({shape, kernel});
+    if (is_new) entry->second = made(recording_.shapes[shape], recording_.names[kernel]);
     return entry->second;
   }
 
  private:
   KnownProduct made(const RecordedShape& shape, const std::string& kernel) const {
-    KnownProduct known{.precision = precision_of(shape, kernel)};
-    if (!known.precision) return known;
-    known.product = product_of(recording_.names[shape.name], shape, *known.precision, edges_);
-    if (known.product) known.attainable_s = attainable(*known.product, *known.precision, gpu_);
+    KnownProduct known;
+    const std::optional<Precision> precision = precision_of(shape, kernel);
+    const ProductOperator* const operation = product_operator(recording_.names[shape.name]);
+    if (!precision || operation == nullptr) return known;
+    known.precision = *precision;
+    known.product = product_of(*operation, shape, *precision, outputs_);
+    if (known.product) known.attainable = attainable(*known.product, *precision, gpu_);
     return known;
   }
 
   const Recording& recording_;
   const GpuProfile* gpu_;
-  OutputEdges edges_;
+  OutputSizes outputs_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, KnownProduct> known_;
 };
 
-/// Kernels of one call are put together: the first that says a product counts, and the others add
-/// their time.
-class CallTimes {
- public:
-  void add(const CallOfKernel& kernel, const KnownProduct& known, double seconds) {
-    auto& [of, time] = calls_[kernel.call];
-    if (of == nullptr || !of->product) of = &known;
-    time += seconds;
+/// The kernels of one call together. The longest one's name says the type, for others only prepare.
+struct CallTime {
+  std::uint32_t shape = 0, longest = 0;  ///< an activity
+  Nanoseconds start = 0, time = 0;
+};
+
+std::map<std::uint64_t, CallTime> call_times(const Recording& recording,
+                                             const std::vector<KernelOfCall>& kernels) {
+  std::map<std::uint64_t, CallTime> calls;
+  for (const KernelOfCall& kernel : kernels) {
+    if (kernel.call == kNoCall) continue;
+    const Interval time = recording.activities[kernel.activity].time;
+    const auto [entry, is_new] =
+        calls.try_emplace(kernel.call, CallTime{kernel.shape, kernel.activity, time.start, 0});
+    CallTime& call = entry->second;
+    if (time.length() > recording.activities[call.longest].time.length())
+      call.longest = kernel.activity;
+    call.start = std::min(call.start, time.start);
+    call.time += time.length();
   }
-  const auto& all() const { return calls_; }
+  return calls;
+}
+
+bool is_within(Nanoseconds moment, Interval window) {
+  return window.start <= moment && moment < window.end;
+}
+
+/// Puts the calls of a window together.
+class ProductSums {
+ public:
+  explicit ProductSums(const GpuProfile* gpu) : gpu_(gpu) {
+    if (gpu == nullptr) return;
+    result_.profile = gpu->name;
+    result_.at_peak = Seconds{};
+  }
+
+  void add(const KnownProduct& known, Nanoseconds time) {
+    if (!known.product) return add_unknown(time);
+    const auto [entry, is_new] = times_.try_emplace({known.product->title, known.precision});
+    ProductTime& sum = entry->second;
+    if (is_new) {
+      sum.title = known.product->title;
+      sum.precision = known.precision;
+      sum.attainable = Seconds{};
+    }
+    ++sum.calls;
+    sum.seconds += seconds_of(time);
+    sum.flops += known.product->flops;
+    add(sum.attainable, known.attainable);
+    result_.flops += known.product->flops;
+    std::optional<Seconds> at_peak;
+    if (gpu_ != nullptr && has_precision(*gpu_, known.precision))
+      at_peak = known.product->flops / peak_rate(*gpu_, known.precision);
+    add(result_.at_peak, at_peak);
+  }
+  void add_unknown(Nanoseconds time) { result_.unknown_s += seconds_of(time); }
+
+  Products take() {
+    for (auto& [key, time] : times_) result_.times.push_back(std::move(time));
+    std::ranges::stable_sort(result_.times, std::ranges::greater{}, &ProductTime::seconds);
+    return std::move(result_);
+  }
 
  private:
-  std::map<std::uint64_t, std::pair<const KnownProduct*, double>> calls_;
+  /// A sum is known where all of its parts are.
+  static void add(std::optional<Seconds>& sum, const std::optional<Seconds>& part) {
+    if (sum && part) {
+      *sum += *part;
+    } else {
+      sum.reset();
+    }
+  }
+
+  const GpuProfile* gpu_;
+  std::map<std::pair<std::string, Precision>, ProductTime> times_;
+  Products result_;
 };
 
 }  // namespace
 
+double Products::known_s() const {
+  double seconds = 0;
+  for (const ProductTime& time : times) seconds += time.seconds;
+  return seconds;
+}
+
 Products products_of(const Recording& recording, const KindByName& kinds, Interval window,
                      const GpuProfile* gpu) {
-  Products result;
-  if (gpu != nullptr) result.profile = gpu->name;
   ProductBook book(recording, gpu);
-  CallTimes calls;
-  for (const CallOfKernel& kernel : calls_of_kernels(recording, kinds)) {
+  ProductSums sums(gpu);
+  const std::vector<KernelOfCall> kernels = kernels_of_calls(recording, kinds);
+  for (const KernelOfCall& kernel : kernels) {
     const Interval time = recording.activities[kernel.activity].time;
-    if (time.start < window.start || time.start >= window.end) continue;
-    calls.add(kernel, book.of(kernel), static_cast<double>(time.length()) * 1e-9);
+    if (kernel.call == kNoCall && is_within(time.start, window)) sums.add_unknown(time.length());
   }
-  std::map<std::pair<std::string, Precision>, ProductTime> times;
-  bool has_peaks = gpu != nullptr;
-  for (const auto& [call, of] : calls.all()) {
-    const auto& [known, seconds] = of;
-    if (!known->product) continue;
-    ProductTime& time = times[{known->product->title, *known->precision}];
-    time.title = known->product->title;
-    time.precision = *known->precision;
-    ++time.calls;
-    time.seconds += seconds;
-    time.flops += known->product->flops;
-    time.attainable_s += known->attainable_s;
-    result.flops += known->product->flops;
-    has_peaks = has_peaks && has_precision(*gpu, *known->precision);
-    if (has_peaks)
-      result.peak_s +=
-          known->product->flops / peak_rate(*gpu, *known->precision).flops_per_second();
+  for (const auto& [number, call] : call_times(recording, kernels)) {
+    if (is_within(call.start, window))
+      sums.add(book.of(call.shape, recording.activities[call.longest].name), call.time);
   }
-  if (!has_peaks) result.peak_s = 0;
-  for (auto& [key, time] : times) result.times.push_back(std::move(time));
-  std::ranges::stable_sort(result.times, std::ranges::greater{}, &ProductTime::seconds);
-  return result;
+  return sums.take();
 }
 
 std::vector<float> attainable_shares(const Recording& recording, const KindByName& kinds,
@@ -170,15 +226,15 @@ std::vector<float> attainable_shares(const Recording& recording, const KindByNam
   std::vector<float> shares(recording.activities.size(), 1);
   if (gpu == nullptr) return shares;
   ProductBook book(recording, gpu);
-  CallTimes calls;
-  const std::vector<CallOfKernel> kernels = calls_of_kernels(recording, kinds);
-  for (const CallOfKernel& kernel : kernels)
-    calls.add(kernel, book.of(kernel),
-              static_cast<double>(recording.activities[kernel.activity].time.length()) * 1e-9);
-  for (const CallOfKernel& kernel : kernels) {
-    const auto& [known, seconds] = calls.all().at(kernel.call);
-    if (known->attainable_s > 0 && seconds > known->attainable_s)
-      shares[kernel.activity] = static_cast<float>(known->attainable_s / seconds);
+  const std::vector<KernelOfCall> kernels = kernels_of_calls(recording, kinds);
+  const std::map<std::uint64_t, CallTime> calls = call_times(recording, kernels);
+  for (const KernelOfCall& kernel : kernels) {
+    if (kernel.call == kNoCall) continue;
+    const CallTime& call = calls.at(kernel.call);
+    const KnownProduct& known = book.of(call.shape, recording.activities[call.longest].name);
+    const double seconds = seconds_of(call.time);
+    if (known.attainable && known.attainable->seconds() < seconds)
+      shares[kernel.activity] = static_cast<float>(known.attainable->seconds() / seconds);
   }
   return shares;
 }

@@ -13,30 +13,34 @@
 
 namespace stepsim {
 
-/// The products of one size within a window: the kernels of matrix products, convolutions and
-/// attention that their operators launched.
+/// Products of one size: the kernels of matrix products, convolutions and attention that their
+/// operators launched. A call counts where its first kernel starts.
 struct ProductTime {
   std::string title;
   Precision precision = Precision::fp32;
   std::size_t calls = 0;
-  double seconds = 0;       ///< a sum: kernels that run beside each other count each
-  double flops = 0;         ///< of all calls
-  double attainable_s = 0;  ///< of all calls, by the GPU's profile; 0: not known
+  double seconds = 0;                 ///< a sum: kernels that run beside each other count each
+  Flops flops;                        ///< of all calls
+  std::optional<Seconds> attainable;  ///< of all calls, by the GPU's profile; absent: not known
 };
 
+/// All products of a window.
 struct Products {
   std::string profile;             ///< of the GPU; empty: there is none
   std::vector<ProductTime> times;  ///< the most time first
-  double flops = 0;                ///< of all of them, those computed again included
-  double peak_s = 0;  ///< what they take at the profile's peaks; 0: one of the peaks is not known
+  double unknown_s = 0;            ///< of kernels that multiply, and of which no size is known
+  Flops flops;                     ///< of all whose size is known, those computed again included
+  std::optional<Seconds> at_peak;  ///< what these take at the profile's peaks; absent: not known
+
+  double known_s() const;
 };
 
-/// All products within the window. `gpu`: the profile of the GPU, nullptr where there is none.
+/// `gpu`: the profile of the GPU; nullptr: no profile is of it.
 Products products_of(const Recording& recording, const KindByName& kinds, Interval window,
                      const GpuProfile* gpu);
 
 /// For each activity the share of its time that it would take at the attainable rate: 1 where that is
-/// not known, and for those that are as fast.
+/// not known, and for those that are as fast. `gpu` as above.
 std::vector<float> attainable_shares(const Recording& recording, const KindByName& kinds,
                                      const GpuProfile* gpu);
 

@@ -16,7 +16,8 @@
 namespace stepsim {
 namespace {
 
-/// Clocks of hosts without a time service differ by seconds.
+/// Recordings that are further apart are of different runs: judgement, above the seconds by which
+/// clocks of hosts without a time service differ.
 constexpr Nanoseconds kFurthestApart = 60'000'000'000;
 
 using Alike = std::tuple<std::string, Axis, std::string, int>;
@@ -94,6 +95,7 @@ std::vector<ObservedCollective> collectives_of(const RecordedJob& job,
     for (const Nanoseconds wait : one.waits)
       sums[alike_key(one.collective->kind)].waiting_s += seconds_of(wait);
   }
+  for (const JoinedCollective& one : joined.all) sums[alike_key(one.kind)].knows_waiting = true;
   const std::map<Alike, Rate> rates = rates_of(job.ranks, joined);
   const double ranks = static_cast<double>(job.ranks.size());
   std::vector<ObservedCollective> all;

@@ -20,7 +20,8 @@ struct ObservedCollective {
   std::string group;   ///< its description or name; empty: not recorded
   int group_size = 0;  ///< 0: not recorded
   double calls = 0, bytes = 0, seconds = 0, exposed_s = 0;  ///< of a mean rank, in its window
-  double waiting_s = 0;  ///< of exposed_s: a member had not come yet; of a mean rank
+  double waiting_s = 0;        ///< of exposed_s: a member had not come yet; of a mean rank
+  bool knows_waiting = false;  ///< its calls were joined with those of other ranks
   /// From the shortest kernel of each collective's ranks, which waited least; 0: sizes not
   /// recorded.
   double bus_bytes_per_s = 0;
@@ -31,7 +32,8 @@ struct ObservedCollective {
 struct LateRank {
   std::size_t index = 0;  ///< of the observation
   std::optional<int> rank;
-  double late_s = 0;  ///< in a mean step: how long a mean other member of its groups waits for it
+  double late_s = 0;   ///< in a mean step: how long a mean other member of its groups waits for it
+  double alone_s = 0;  ///< part of late_s in which it alone has not come: others may be late, too
   std::size_t last_at = 0,
               of_collectives = 0;       ///< how often it comes last, of those it takes part in
   OwnWork reason = OwnWork::not_known;  ///< what it did longer than the others

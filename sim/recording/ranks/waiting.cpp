@@ -43,13 +43,15 @@ Waiting waiting_of(const std::vector<Observation>& ranks, const JoinedCollective
   Waiting waiting{.collective = &collective};
   const auto last = std::ranges::max_element(starts);
   waiting.last = static_cast<std::size_t>(last - starts.begin());
-  waiting.late = *last - median(without(starts, waiting.last));
+  const std::vector<Nanoseconds> others = without(starts, waiting.last);
+  waiting.late = *last - median(others);
+  waiting.alone = *last - *std::ranges::max_element(others);
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const CommunicationCall& call = call_of(ranks, collective.members[i]);
     const Interval until_last{call.time.start, call.time.start + (*last - starts[i])};
     waiting.last_start.push_back(until_last.end);
-    // The root of a broadcast may go on before others come: who was done by then did not wait.
-    const bool waited = call.time.end > until_last.end;
+    // A root may go on before others come: who was done by then did not wait.
+    const bool waited = !has_root(collective.kind) || call.time.end > until_last.end;
     waiting.waits.push_back(waited ? length_within(call.exposed, until_last) : 0);
   }
   return waiting;
@@ -78,6 +80,7 @@ class Blamer {
     ++blame.late.last_at;
     const Nanoseconds wait = waiting.late > residual_ ? waiting.mean_wait() : 0;
     blame.late.late_s += seconds_of(wait);
+    blame.late.alone_s += seconds_of(std::min(wait, waiting.alone));
     blame.by_step[collective.step] += wait;
     explain(waiting, wait, blame);
   }
@@ -139,6 +142,7 @@ class Blamer {
     late.index = rank;
     late.rank = ranks_[rank].rank;
     late.late_s /= steps;
+    late.alone_s /= steps;
     late.before_s = seconds_of(blame.before) / steps;
     late.kernels = ranks_[rank].compute_kernels;
     late.kernels_of_others = kernels_of_others(rank);
@@ -174,7 +178,7 @@ std::vector<Waiting> waiting_in(const std::vector<Observation>& ranks, const Joi
     const std::vector<Nanoseconds> starts = starts_of(ranks, collective, clocks);
     if (starts.empty()) continue;
     Waiting waiting = waiting_of(ranks, collective, starts);
-    if (collective.kind.operation == "broadcast" && waiting.mean_wait() == 0) continue;
+    if (has_root(collective.kind) && waiting.mean_wait() == 0) continue;
     by_time.emplace_back(starts[waiting.last], std::move(waiting));
   }
   std::ranges::stable_sort(by_time, {}, [](const auto& entry) { return entry.first; });

@@ -73,15 +73,18 @@ Json product_json(const ProductTime& time) {
           {"precision", name_of(time.precision)},
           {"calls", time.calls},
           {"seconds", number(time.seconds)},
-          {"flops", number(time.flops)},
-          {"attainable_s", time.attainable_s > 0 ? number(time.attainable_s) : Json()}};
+          {"flops", number(time.flops.flops())},
+          {"attainable_s", time.attainable ? number(time.attainable->seconds()) : Json()}};
 }
 
 /// Products whose sizes were recorded, and the share of the GPU's peak that they come to.
 Json products_json(const Products& products, double window_s) {
+  const auto utilisation = hardware_flops_utilisation(products, window_s);
   return {{"profile", text_or_null(products.profile)},
-          {"flops", number(products.flops)},
-          {"hfu", products.peak_s > 0 ? number(products.peak_s / window_s) : Json()},
+          {"flops", number(products.flops.flops())},
+          {"seconds", number(products.known_s())},
+          {"seconds_of_unknown_size", number(products.unknown_s)},
+          {"hfu", utilisation ? number(*utilisation) : Json()},
           {"sizes", list_json(products.times, product_json)}};
 }
 
@@ -89,8 +92,8 @@ Json whole(const std::optional<int>& value) { return value ? Json(*value) : Json
 
 Json memory_json(const std::optional<RecordedMemory>& memory) {
   if (!memory) return Json();
-  return {{"allocated_bytes", number(memory->allocated)},
-          {"reserved_bytes", number(memory->reserved)}};
+  return {{"allocated_bytes", number(memory->allocated_bytes)},
+          {"reserved_bytes", number(memory->reserved_bytes)}};
 }
 
 Json breakdown_json(const Observation& seen) {
@@ -174,7 +177,7 @@ Json collective_json(const ObservedCollective& collective) {
           {"bytes", collective.bytes > 0 ? number(collective.bytes) : Json()},
           {"seconds", number(collective.seconds)},
           {"exposed_s", number(collective.exposed_s)},
-          {"waiting_s", number(collective.waiting_s)},
+          {"waiting_s", collective.knows_waiting ? number(collective.waiting_s) : Json()},
           {"bus_bytes_per_s",
            collective.bus_bytes_per_s > 0 ? number(collective.bus_bytes_per_s) : Json()},
           {"is_lower_bound", collective.is_lower_bound}};
@@ -189,6 +192,7 @@ const char* word_of(OwnWork work) {
 Json straggler_json(const LateRank& late) {
   return {{"ranks", Json::array({whole(late.rank)})},
           {"late_s", number(late.late_s)},
+          {"alone_s", number(late.alone_s)},
           {"reason", word_of(late.reason)},
           {"reason_s", number(late.reason_s)},
           {"kernels", number(late.kernels)},

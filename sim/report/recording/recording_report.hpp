@@ -31,10 +31,22 @@ const char* words_of(OwnWork reason);
 /// With by how much, in a mean step; or that it has more to do.
 std::string reason_of(const LateRank& late);
 
-/// What all of them take together. What is attainable is 0 where one of them does not say it.
-ProductTime sum_of(const std::vector<ProductTime>& times);
-/// The FLOP/s of a window of that length, over the GPU's peak where its profile is known.
-std::string products_sentence(const Products& products, double window_s);
+/// Judgement: what is known of a smaller share of the products says little of all.
+inline constexpr double kMostlyKnown = 0.8;
+
+/// Products of which the GPU's profile has the size.
+struct ComparedProducts {
+  double seconds = 0, share = 0;  ///< share of the time of all kernels that multiply
+  Flops flops;
+  Seconds attainable;
+};
+ComparedProducts compared_products(const Products& products);
+/// Share of the GPU's peak in a window of that length; absent where the profile or too many sizes
+/// are not known.
+std::optional<double> hardware_flops_utilisation(const Products& products, double window_s);
+/// The FLOP/s of a window of that length, with what is not known of them. `is_of_core`: the device
+/// is a core.
+std::string products_sentence(const Products& products, double window_s, bool is_of_core);
 
 /// The causes in seconds of a mean step, or of the whole window where no steps are marked.
 CauseSeconds mean_step_causes(const Observation& seen);

@@ -14,6 +14,7 @@ namespace stepsim {
 namespace {
 
 constexpr int kTitle = 48, kTime = 10, kShare = 10, kCalls = 9;
+constexpr int kProductTitle = 34, kProductShare = 8, kProductCalls = 8, kRate = 9, kAttainable = 11;
 constexpr int kNarrowest = 80, kWidest = 100;
 constexpr std::size_t kSteps = 8, kKinds = 8, kKernels = 5, kGaps = 3, kRanks = 16, kSites = 5,
                       kCollectives = 8, kLate = 4, kCopies = 4, kProducts = 6;
@@ -95,17 +96,18 @@ class RecordingPage : Page {
     heading(fmt::format("{}: {}", job_.path, who));
     const std::size_t steps = seen_.steps.size();
     wrapped(fmt::format(
-        "recorded by {}; {}, {} activities of the {} in {}{}", seen_.format,
+        "recorded by {}; {}, {} of the {} in {}{}", seen_.format,
         steps == 0   ? "no steps are marked"
         : steps == 1 ? "1 step"
                      : fmt::format("{} steps", steps),
-        grouped(static_cast<std::int64_t>(seen_.activities)), kind_of_device(),
-        humanise(Seconds{seconds_of(seen_.window.length())}).text(),
+        grouped(static_cast<std::int64_t>(seen_.activities)) +
+            (seen_.activities == 1 ? " activity" : " activities"),
+        kind_of_device(), humanise(Seconds{seconds_of(seen_.window.length())}).text(),
         ranks > 1 ? fmt::format(" on rank {}, which works longest", seen_.rank.value_or(0)) : ""));
     if (seen_.memory)
       wrapped(fmt::format("memory: tensors of {} at most, {} reserved",
-                          humanise(Bytes{seen_.memory->allocated}).text(),
-                          humanise(Bytes{seen_.memory->reserved}).text()));
+                          humanise(Bytes{seen_.memory->allocated_bytes}).text(),
+                          humanise(Bytes{seen_.memory->reserved_bytes}).text()));
     if (job_.clocks.binding > 0)
       wrapped(fmt::format("clocks are aligned on the ends of {} collectives, to {}",
                           grouped(static_cast<std::int64_t>(job_.clocks.binding)),
@@ -159,6 +161,16 @@ class RecordingPage : Page {
     }
   }
 
+  /// The rows that are not too small, with a title where there are any.
+  void rows_below(const std::string& title, std::initializer_list<Row> of) {
+    const bool any = std::ranges::any_of(
+        of, [&](const Row& one) { return share(seconds_of(one.second)) >= kSmall; });
+    if (!any) return;
+    line(title);
+    rows(of);
+    line();
+  }
+
   void where_it_goes() {
     const GpuTime& gpu = seen_.gpu;
     line(bold("Where the time goes"));
@@ -184,21 +196,20 @@ class RecordingPage : Page {
     const Nanoseconds collecting = seen_.breakdown.of(Cause::garbage_collection);
     const Nanoseconds compiling = seen_.breakdown.of(Cause::recompilation);
     const Nanoseconds in_operations = seen_.breakdown.pauses_in_operations;
-    line(bold(fmt::format("Why the {} is idle", kind_of_device())));
-    rows({{"late launch: the loader", host.loader},
-          {"late launch: a synchronising call", host.sync},
-          {"late launch: garbage collection", collecting},
-          {"late launch: recompilation", compiling},
-          {"late launch: operators", host.operation - in_operations},
-          {"late launch: calls of the runtime", host.runtime},
-          {"late launch: Python between them",
-           host.python - (collecting + compiling - in_operations)},
-          {"launch latency: from the call to the kernel", idle.launch_latency},
-          {"queued: launched before, waits in its stream", idle.queued},
-          {"gaps below 2 us", idle.tiny},
-          {"not known: the launch was not recorded", idle.unmatched},
-          {"behind the last activity", idle.tail}});
-    line();
+    const std::string title = bold(fmt::format("Why the {} is idle", kind_of_device()));
+    rows_below(title, {{"late launch: the loader", host.loader},
+                       {"late launch: a synchronising call", host.sync},
+                       {"late launch: garbage collection", collecting},
+                       {"late launch: recompilation", compiling},
+                       {"late launch: operators", host.operation - in_operations},
+                       {"late launch: calls of the runtime", host.runtime},
+                       {"late launch: Python between them",
+                        host.python - (collecting + compiling - in_operations)},
+                       {"launch latency: from the call to the kernel", idle.launch_latency},
+                       {"queued: launched before, waits in its stream", idle.queued},
+                       {"gaps below 2 us", idle.tiny},
+                       {"not known: the launch was not recorded", idle.unmatched},
+                       {"behind the last activity", idle.tail}});
   }
 
   /// Where in the program the host is late.
@@ -266,36 +277,51 @@ class RecordingPage : Page {
     listed("Kernels that take most", seen_.kernels, kKernels);
   }
 
-  void product_row(const std::string& title, const ProductTime& time) {
-    const auto rate = [&](double seconds) {
-      return seconds > 0 ? fmt::format("{:.3g}", 1e-12 * time.flops / seconds) : std::string("-");
-    };
-    line("  " + pad_right(title, 40) + pad_left(column_.text(time.seconds), kTime) +
-         pad_left(percent(share(time.seconds)), kShare) +
-         pad_left(grouped(static_cast<std::int64_t>(time.calls)), kCalls) +
-         pad_left(rate(time.seconds), 11) + pad_left(rate(time.attainable_s), 13));
+  static std::string rate_text(Flops flops, double seconds) {
+    return seconds > 0 ? fmt::format("{:.3g}", 1e-12 * flops.flops() / seconds) : "-";
+  }
+
+  void product_row(const std::string& title, double seconds, std::size_t calls,
+                   const std::string& rate, const std::string& attainable) {
+    line("  " + pad_right(title, kProductTitle) + pad_left(column_.text(seconds), kTime) +
+         pad_left(percent(share(seconds)), kProductShare) +
+         pad_left(grouped(static_cast<std::int64_t>(calls)), kProductCalls) +
+         pad_left(rate, kRate) + pad_left(attainable, kAttainable));
   }
 
   /// Products of recorded sizes: the rate that they reach, and that which the GPU's profile has.
   void products() {
     const Products& products = seen_.products;
     if (products.times.empty()) return;
-    line(bold(pad_right("Products of matrices, by recorded size", 42)) +
-         bold(pad_left("time", kTime)) + bold(pad_left("share", kShare)) +
-         bold(pad_left("calls", kCalls)) + bold(pad_left("TFLOP/s", 11)) +
-         bold(pad_left("attainable", 13)));
+    line(bold(pad_right("Products by recorded size", kProductTitle + 2)) +
+         bold(pad_left("time", kTime)) + bold(pad_left("share", kProductShare)) +
+         bold(pad_left("calls", kProductCalls)) + bold(pad_left("TFLOP/s", kRate)) +
+         bold(pad_left("attainable", kAttainable)));
     const std::size_t shown = std::min(kProducts, products.times.size());
     for (std::size_t i = 0; i < shown; ++i) {
       const ProductTime& time = products.times[i];
       const std::string type = ", " + name_of(time.precision);
       std::string title = time.title;
-      if (width_of(title + type) > 39) title = title.substr(0, 36 - type.size()) + "...";
-      product_row(title + type, time);
+      if (width_of(title + type) >= kProductTitle)
+        title = title.substr(0, kProductTitle - 4 - type.size()) + "...";
+      product_row(title + type, time.seconds, time.calls, rate_text(time.flops, time.seconds),
+                  time.attainable ? rate_text(time.flops, time.attainable->seconds()) : "-");
     }
-    if (products.times.size() > 1)
-      product_row(fmt::format("all {} sizes", products.times.size()), sum_of(products.times));
-    wrapped(products_sentence(products, seconds_of(seen_.window.length())), 2);
+    all_products(products);
+    wrapped(products_sentence(products, seconds_of(seen_.window.length()), seen_.is_of_core), 2);
     line();
+  }
+
+  void all_products(const Products& products) {
+    if (products.times.size() < 2) return;
+    std::size_t calls = 0;
+    for (const ProductTime& time : products.times) calls += time.calls;
+    const ComparedProducts compared = compared_products(products);
+    product_row(fmt::format("all {} sizes", products.times.size()), products.known_s(), calls,
+                rate_text(products.flops, products.known_s()),
+                compared.share < kMostlyKnown
+                    ? "-"
+                    : rate_text(compared.flops, compared.attainable.seconds()));
   }
 
   void copies() {
@@ -305,7 +331,7 @@ class RecordingPage : Page {
       const CopyTime& copy = seen_.copies[i];
       std::string more = pad_left(grouped(static_cast<std::int64_t>(copy.calls)), kCalls) + " x";
       if (copy.bytes > 0)
-        more += fmt::format("  {} at {:.3g} GB/s", humanise(Bytes{copy.bytes}).text(),
+        more += fmt::format("  {} at {:.4g} GB/s", humanise(Bytes{copy.bytes}).text(),
                             1e-9 * copy.bytes / copy.seconds);
       row(shortened(copy.name), copy.seconds, more);
     }
@@ -330,7 +356,7 @@ class RecordingPage : Page {
     line(bold(pad_right("Collectives, a mean rank", 36)) + bold(pad_left("calls", 8)) +
          bold(pad_left("size", 10)) + bold(pad_left("time", kTime)) +
          bold(pad_left("exposed", kTime)) + bold(pad_left("waits", kTime)) +
-         bold(pad_left("bus rate", 14)));
+         bold(pad_left("bus rate", 15)));
     for (std::size_t i = 0; i < std::min(kCollectives, job_.collectives.size()); ++i) {
       const ObservedCollective& one = job_.collectives[i];
       std::string who = one.operation;
@@ -341,12 +367,12 @@ class RecordingPage : Page {
            pad_left(one.bytes > 0 ? humanise(Bytes{one.bytes / one.calls}).text() : "-", 10) +
            pad_left(column_.text(one.seconds), kTime) +
            pad_left(column_.text(one.exposed_s), kTime) +
-           pad_left(column_.text(one.waiting_s), kTime) +
+           pad_left(one.knows_waiting ? column_.text(one.waiting_s) : "-", kTime) +
            pad_left(one.bus_bytes_per_s > 0
                         ? fmt::format("{}{:.4g} GB/s", one.is_lower_bound ? ">= " : "",
                                       one.bus_bytes_per_s * 1e-9)
                         : "-",
-                    14));
+                    15));
     }
     line();
   }

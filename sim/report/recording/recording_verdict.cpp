@@ -19,6 +19,9 @@ constexpr double kWorthwhile = 0.05;
 /// Above this share a GPU is bound by its kernels, whatever the rest is.
 constexpr double kMostlyComputing = 0.8;
 
+/// A second cause is named above this share, where it is at least half of the first (judgement).
+constexpr double kWorthSecond = 0.1;
+
 struct Part {
   Nanoseconds time;
   const char* name;   ///< "data-bound"
@@ -34,20 +37,60 @@ Nanoseconds exposed_time(const Breakdown& breakdown) {
   return sum;
 }
 
-std::array<Part, 12> parts_of(const Observation& seen) {
+/// By the kind of copy that takes most.
+const char* next_for_copies(const Observation& seen) {
+  const std::string name = seen.copies.empty() ? "" : seen.copies.front().name;
+  if (copies_from_gpu(name)) return "look what copies results to the host, and how often";
+  if (!copies_to_gpu(name))
+    return "look what copies tensors within the GPU: contiguous(), cat() and clone(), or buffers "
+           "of "
+           "the framework";
+  return name.find("Pageable") == name.npos
+             ? "copy earlier, beside computation: prefetch batches and offloaded parameters"
+             : "pinned memory, non_blocking=True and prefetching to the GPU";
+}
+
+/// Calls that allocate, free and load: at the start of a run, or in each step where memory is short.
+bool sets_up(std::string_view call) {
+  static constexpr std::array<std::string_view, 8> kWords{
+      "Malloc",     "Free",        "StreamCreate", "EventCreate",
+      "ModuleLoad", "LibraryLoad", "HostAlloc",    "HostRegister"};
+  return std::ranges::any_of(kWords,
+                             [&](std::string_view word) { return call.find(word) != call.npos; });
+}
+
+Nanoseconds set_up_time(const Observation& seen) {
+  Nanoseconds time = 0;
+  for (const LateSite& site : seen.late_sites) {
+    if (site.kind == IdleKind::late_runtime && sets_up(site.place.call)) time += site.idle;
+  }
+  return time;
+}
+
+bool has_stacks(const Observation& seen) {
+  return std::ranges::any_of(seen.late_sites,
+                             [](const LateSite& site) { return !site.place.line.empty(); });
+}
+
+std::array<Part, 13> parts_of(const Observation& seen) {
   const IdleCauses& idle = seen.idle.causes;
   const HostStates& host = seen.idle.late_host;
   const IdleDoubts& doubts = seen.idle.doubts;
   const Nanoseconds collecting = seen.breakdown.of(Cause::garbage_collection);
   const Nanoseconds compiling = seen.breakdown.of(Cause::recompilation);
+  const Nanoseconds setting_up = set_up_time(seen);
   return {{
       {host.loader, "data-bound", "waits for the loader, which hands over batches too late",
        "more workers of the DataLoader, a deeper prefetch, or less work for each sample", "loader"},
       {host.sync, "sync-bound", "waits for its host, which waits for it in a synchronising call",
        "look for .item(), .cpu(), nonzero() and prints of tensors in the step",
        seen.is_of_core ? "reads" : "wait"},
-      {host.operation - seen.breakdown.pauses_in_operations + host.runtime + idle.launch_latency -
-           doubts.of_launch_latency,
+      {setting_up, "bound by setting up", "waits for calls that allocate, free or load",
+       "record later, behind a warm-up; where each step has them, memory is short: a smaller "
+       "batch, "
+       "or PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
+      {host.operation - seen.breakdown.pauses_in_operations + host.runtime - setting_up +
+           idle.launch_latency - doubts.of_launch_latency,
        "launch-bound", "waits for operators and launches of the host",
        "fewer and larger kernels: torch.compile, fused optimizers, CUDA graphs, larger "
        "micro-batches",
@@ -61,7 +104,9 @@ std::array<Part, 12> parts_of(const Observation& seen) {
        "recompilation"},
       {host.python - (collecting + compiling - seen.breakdown.pauses_in_operations), "host-bound",
        "waits for Python, or for what it calls between operators",
-       "record once more with with_stack=True, and look what Python does in the longest gaps",
+       has_stacks(seen)
+           ? "look what Python does at the lines where the host is late"
+           : "record once more with with_stack=True, and look what Python does in the longest gaps",
        "launches"},
       {exposed_time(seen.breakdown), "communication-bound", "communicates and computes nothing",
        "overlap it with computation, or record all ranks into one folder: the time may be waiting "
@@ -69,8 +114,8 @@ std::array<Part, 12> parts_of(const Observation& seen) {
        "network"},
       {seen.gpu.exposed_communication() - exposed_time(seen.breakdown), "straggler-bound",
        "waits for other ranks", "look which ranks come last, and why"},
-      {seen.gpu.copies_alone(), "copy-bound", "copies and computes nothing",
-       "pinned memory, non_blocking=True and prefetching to the GPU", "input"},
+      {seen.gpu.copies_alone(), "copy-bound", "copies and computes nothing", next_for_copies(seen),
+       "input"},
       {idle.queued - doubts.of_queued, "queue-bound", "waits for events of other streams",
        "look which stream the next kernels wait for"},
       {idle.tiny, "bound by small kernels", "changes from one kernel to the next",
@@ -106,12 +151,24 @@ std::optional<IdleKind> state_of(std::string_view part) {
 
 /// How fast the products are, where the GPU's profile knows all of them.
 std::string products_words(const Products& products) {
-  const ProductTime all = sum_of(products.times);
-  if (all.attainable_s <= 0) return "";
+  const ComparedProducts compared = compared_products(products);
+  if (compared.share < kMostlyKnown) return "";
   return fmt::format(
       "; its products of matrices take {:.2g} times as long as the profile {} has "
       "for them",
-      all.seconds / all.attainable_s, products.profile);
+      compared.seconds / compared.attainable.seconds(), products.profile);
+}
+
+/// What else holds it up, and not much less.
+std::string runner_up(const Observation& seen, const std::array<Part, 13>& parts,
+                      const Part& worst) {
+  const Part* second = nullptr;
+  for (const Part& part : parts) {
+    if (&part != &worst && (second == nullptr || part.time > second->time)) second = &part;
+  }
+  const double share = share_of(seen, second->time);
+  if (share < kWorthSecond || 2 * second->time < worst.time) return "";
+  return fmt::format("; then it {} ({})", second->waits, percent(share));
 }
 
 double mean_step(const Observation& seen) {
@@ -173,8 +230,9 @@ RecordingVerdict verdict_of(const RecordedJob& job) {
                         percent(share_of(seen, seen.gpu.compute)), products_words(seen.products)),
             "the kernels themselves: the kinds that take most are above", "products"};
   const auto state = state_of(worst->name);
-  return {fmt::format("{}: the {} {} for {} of the time{}", worst->name, device, worst->waits,
-                      percent(worst_share), state ? most_at(seen, *state) : ""),
+  return {fmt::format("{}: the {} {} for {} of the time{}{}", worst->name, device, worst->waits,
+                      percent(worst_share), state ? most_at(seen, *state) : "",
+                      runner_up(seen, parts, *worst)),
           worst->next, worst->change};
 }
 

@@ -38,29 +38,46 @@ std::string reason_of(const LateRank& late) {
   return fmt::format("{}, by {}", words_of(late.reason), humanise(Seconds{late.reason_s}).text());
 }
 
-ProductTime sum_of(const std::vector<ProductTime>& times) {
-  ProductTime sum;
-  bool all_attainable = true;
-  for (const ProductTime& time : times) {
-    sum.calls += time.calls;
+namespace {
+
+double share_known(const Products& products) {
+  const double all = products.known_s() + products.unknown_s;
+  return all > 0 ? products.known_s() / all : 0;
+}
+
+}  // namespace
+
+ComparedProducts compared_products(const Products& products) {
+  ComparedProducts sum;
+  for (const ProductTime& time : products.times) {
+    if (!time.attainable) continue;
     sum.seconds += time.seconds;
     sum.flops += time.flops;
-    sum.attainable_s += time.attainable_s;
-    all_attainable = all_attainable && time.attainable_s > 0;
+    sum.attainable += *time.attainable;
   }
-  if (!all_attainable) sum.attainable_s = 0;
+  if (sum.seconds > 0) sum.share = sum.seconds / (products.known_s() + products.unknown_s);
   return sum;
 }
 
-std::string products_sentence(const Products& products, double window_s) {
-  std::string text = fmt::format("all of the time, they come to {:.3g} TFLOP/s",
-                                 1e-12 * products.flops / window_s);
-  if (products.peak_s > 0)
+std::optional<double> hardware_flops_utilisation(const Products& products, double window_s) {
+  if (!products.at_peak || share_known(products) < kMostlyKnown) return std::nullopt;
+  return products.at_peak->seconds() / window_s;
+}
+
+std::string products_sentence(const Products& products, double window_s, bool is_of_core) {
+  std::string text = fmt::format("over the whole window they come to {}",
+                                 humanise(products.flops.flops() / window_s, "FLOP/s").text());
+  const double known = share_known(products);
+  const auto utilisation = hardware_flops_utilisation(products, window_s);
+  if (utilisation)
     text += fmt::format(
         ", {} of the peak of {} (HFU: what is computed again counts, and attention as without a "
         "mask); attainable is what its profile has for the size",
-        percent(products.peak_s / window_s), products.profile);
-  if (products.profile.empty()) text += "; no GPU profile has this GPU's name";
+        percent(*utilisation), products.profile);
+  if (known < 0.995)
+    text += fmt::format("; of {} of the time of kernels that multiply no size is known",
+                        percent(1 - known));
+  if (products.profile.empty() && !is_of_core) text += "; no GPU profile is of this GPU";
   return text;
 }
 

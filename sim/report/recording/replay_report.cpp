@@ -75,15 +75,16 @@ class ReplayPage : Page {
   /// How far to trust it.
   std::string trust() const {
     std::string text = fmt::format(
-        "simulated, all else as it was; replayed unchanged, which checks the replay and no claim, "
-        "the recorded steps come out within {}",
+        "simulated, all else as it was. A check of the replay, not of a claim: unchanged, the "
+        "recorded steps come out within {}",
         percent(std::abs(replay_.worst_deviation())));
     if (share_not_explained(replay_) >= kWorthSaying)
       text += fmt::format("; {} of the time is waiting that nothing explains, and stays",
                           percent(share_not_explained(replay_)));
     if (replay_.steps_left_out > 0)
-      text += fmt::format("; the last {} of {} steps are left out, for they have many launches",
-                          replay_.steps_left_out, replay_.steps_left_out + replay_.steps.size());
+      text +=
+          fmt::format("; the last {} of {} steps are left out: all together have too many launches",
+                      replay_.steps_left_out, replay_.steps_left_out + replay_.steps.size());
     if (falls_behind())
       text += "; the GPU falls behind its host, so that a step is longer in a long run than here";
     return text;

@@ -195,6 +195,25 @@ TEST_CASE("who waits in a broadcast is seen by calls that still run when the las
   CHECK(job_of({rank(0, 10, 50), rank(1, 110, 50)}).late_ranks.empty());
 }
 
+TEST_CASE("who waits in an all-reduce waits, however far its ends are apart") {
+  // Two all-reduces bind the clocks; the third is shorter than its ends are apart.
+  const auto rank = [](int number, double late, double apart) {
+    SampleTrace trace;
+    trace.annotation("ProfilerStep#0", "0", "2000");
+    for (const double end : {300.0, 600.0}) trace.add(collective("allreduce", end - 50, 50, 0));
+    const double start = 700 + late;
+    trace.add(collective("allreduce", start, 1008 + apart - start, 0));
+    return observed(trace.document(
+        fmt::format(R"("distributedInfo": {{"rank": {}, "world_size": 2}},)", number)));
+  };
+  for (const double apart : {0.0, 12.0}) {
+    const RecordedJob job = job_of({rank(0, 0, 0), rank(1, 300, apart)});
+    REQUIRE(job.late_ranks.size() == 1);
+    CHECK(job.late_ranks.front().late_s == doctest::Approx(300e-6));
+    CHECK(job.late_ranks.front().alone_s == doctest::Approx(300e-6));
+  }
+}
+
 TEST_CASE("recordings that are hardly of one run say so") {
   const char* const kHardly = "hardly of one run";
   CHECK(!is_said(job_of({rank(0, 0, 0, 0), rank(1, 50'000'000, 0, 0)}).not_known, kHardly));
