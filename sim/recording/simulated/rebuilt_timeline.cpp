@@ -26,8 +26,6 @@ constexpr std::int64_t kMostRanks = std::numeric_limits<std::int32_t>::max();
 /// The longest time that is added to another one: a year, as steps may take.
 constexpr Nanoseconds kLongest = 365LL * 24 * 3600 * 1'000'000'000;
 
-double seconds_of(Nanoseconds time) { return static_cast<double>(time) * 1e-9; }
-
 bool is_time(const std::optional<Nanoseconds>& time) {
   return time && *time >= 0 && *time <= kLongest;
 }
