@@ -9,6 +9,14 @@
 
 namespace stepsim {
 
+/// The upper one of the two in the middle, where there are two; 0 without any.
+inline Nanoseconds upper_median(std::vector<Nanoseconds> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
 /// The mean of the two in the middle, where there are two; 0 without any.
 inline Nanoseconds median(std::vector<Nanoseconds> values) {
   if (values.empty()) return 0;

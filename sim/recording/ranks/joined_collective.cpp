@@ -102,7 +102,7 @@ Nanoseconds residual_of(const std::vector<Observation>& ranks, const JoinedColle
     const auto [least, most] = std::ranges::minmax(ends);
     distances.push_back(most - least);
   }
-  return distances.empty() ? 0 : median(std::move(distances));
+  return distances.empty() ? 0 : upper_median(std::move(distances));
 }
 
 }  // namespace
@@ -144,7 +144,7 @@ Clocks align_clocks(const std::vector<Observation>& ranks, const JoinedCollectiv
          pair != differences.end() && pair->first.first == from; ++pair) {
       ClockShift& to = clocks.ranks[pair->first.second];
       if (to.shift) continue;
-      to.shift = *clocks.ranks[from].shift + median(pair->second);
+      to.shift = *clocks.ranks[from].shift + upper_median(pair->second);
       to.collectives = pair->second.size();
       reached.push_back(pair->first.second);
     }

@@ -44,7 +44,7 @@ Waiting waiting_of(const std::vector<Observation>& ranks, const JoinedCollective
   const auto last = std::ranges::max_element(starts);
   waiting.last = static_cast<std::size_t>(last - starts.begin());
   const std::vector<Nanoseconds> others = without(starts, waiting.last);
-  waiting.late = *last - median(others);
+  waiting.late = *last - upper_median(others);
   waiting.alone = *last - *std::ranges::max_element(others);
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const CommunicationCall& call = call_of(ranks, collective.members[i]);
@@ -118,7 +118,7 @@ class Blamer {
     }
     Nanoseconds explained = 0;
     for (std::size_t k = 0; k < kOwnWorks; ++k) {
-      const Nanoseconds longer = own[k] - median(others[k]);
+      const Nanoseconds longer = own[k] - upper_median(others[k]);
       blame.longer[k] += longer;
       explained += longer;
     }
@@ -131,7 +131,7 @@ class Blamer {
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       if (i != rank) others.push_back(static_cast<Nanoseconds>(ranks_[i].compute_kernels));
     }
-    return others.empty() ? 0 : static_cast<double>(median(std::move(others)));
+    return others.empty() ? 0 : static_cast<double>(upper_median(std::move(others)));
   }
 
   LateRank finished(std::size_t rank) {

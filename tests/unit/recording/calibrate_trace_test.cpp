@@ -200,6 +200,7 @@ TEST_CASE("what passes between a core's operators is a part of each call") {
 TEST_CASE("families of one side, and small ones, stay as they are") {
   GpuDraft draft;
   draft.profile.memory_kernels.elementwise = BytesPerSecond{1e10};
+  draft.profile.memory_bandwidth = BytesPerSecond{2e10};
   const MemoryBound sum{Bytes{1e9}, MemoryRate::elementwise}, norm{Bytes{1e5}, MemoryRate::norm};
   const auto scaled = scale_to_recorded(
       {{"sums", RateGroup::elementwise, {{sum, 0.1, 1}}, 0.1},
@@ -216,6 +217,27 @@ TEST_CASE("families of one side, and small ones, stay as they are") {
   CHECK(reason("norms") == "less than a hundredth of the step");
   CHECK(reason("convolutions") == "the prediction has no such kernels");
   CHECK(reason("losses") == "the recording has no such kernels");
+}
+
+TEST_CASE("a factor that no device has scales nothing") {
+  GpuDraft draft;
+  draft.profile.sms = 100;
+  draft.profile.memory_bandwidth = BytesPerSecond{2e10};
+  draft.profile.memory_kernels.elementwise = BytesPerSecond{1e10};
+  draft.profile.memory_kernels.norm = BytesPerSecond{1e10};
+  const auto scaled = [&](double recorded_s) {
+    GpuDraft copy = draft;
+    const MemoryBound sum{Bytes{1e9}, MemoryRate::elementwise};
+    return scale_to_recorded({{"sums", RateGroup::elementwise, {{sum, 0.1, 1}}, recorded_s}}, 0,
+                             "t.json", copy)
+        .front();
+  };
+  CHECK(scaled(0.5).factor == doctest::Approx(5));
+  CHECK(scaled(0.06).factor == doctest::Approx(0.6));
+  CHECK(scaled(1.1).factor == 0);
+  CHECK(scaled(1.1).reason == "x 11: other work was recorded under this name than is predicted");
+  CHECK(scaled(0.03).factor == 0);
+  CHECK(scaled(0.03).reason.find("is faster than the memory") != std::string::npos);
 }
 
 TEST_CASE("wrong inputs are refused, and nothing that somebody has changed is replaced") {

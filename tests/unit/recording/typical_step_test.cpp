@@ -1,6 +1,7 @@
 // A core's typical step: each operator at its median over the steps that have the same ones.
 #include <doctest/doctest.h>
 
+#include "sim/recording/core_device.hpp"
 #include "tests/unit/recording/sample_trace.hpp"
 
 namespace stepsim {
@@ -16,7 +17,7 @@ TypicalStep typical(const std::vector<std::pair<int, int>>& steps) {
         .operation("aten::mm", fmt::format("{}", at + first + 10), fmt::format("{}", second));
     at += 1000;
   }
-  return observed(trace.document()).typical;
+  return observe(with_core_as_device(recording_of(trace.document())), sample_kinds()).typical;
 }
 
 double products_s(const TypicalStep& step) {
