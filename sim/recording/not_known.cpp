@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/recording/median.hpp"
 #include "sim/text/humanise.hpp"
 
 namespace stepsim {
@@ -68,14 +69,16 @@ std::size_t launches_in(const Recording& recording, Interval step) {
 /// nothing: the first step's host does not wait for a GPU that has nothing to do yet.
 void about_first_step(const Recording& recording, const Observation& seen, Sentences& say) {
   constexpr double kFewer = 0.8;
+  constexpr std::size_t kLookedAt = 6;
   if (seen.steps.size() < 3) return;
-  const std::size_t first = launches_in(recording, seen.steps.front().window);
-  const std::size_t second = launches_in(recording, seen.steps[1].window);
-  const std::size_t third = launches_in(recording, seen.steps[2].window);
-  if (static_cast<double>(first) < kFewer * static_cast<double>(std::min(second, third)))
-    say.push_back(fmt::format("The first step ({}) is cut: it launches {}, and the next one {}.",
-                              seen.steps.front().name, grouped(static_cast<std::int64_t>(first)),
-                              grouped(static_cast<std::int64_t>(second))));
+  std::vector<Nanoseconds> launches;
+  for (std::size_t i = 0; i < std::min(kLookedAt, seen.steps.size()); ++i)
+    launches.push_back(static_cast<Nanoseconds>(launches_in(recording, seen.steps[i].window)));
+  const Nanoseconds first = launches.front();
+  const Nanoseconds others = upper_median({launches.begin() + 1, launches.end()});
+  if (static_cast<double>(first) < kFewer * static_cast<double>(others))
+    say.push_back(fmt::format("The first step ({}) is cut: it launches {}, and others {}.",
+                              seen.steps.front().name, grouped(first), grouped(others)));
 }
 
 void about_steps(const Recording& recording, const Observation& seen, Sentences& say) {
