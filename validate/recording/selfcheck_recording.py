@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Trains a small GPT with PyTorch on this machine's cores, and asks of stepsim what it says of it.
+"""Trains with PyTorch on this machine's cores, and asks of stepsim what it says of it.
 
   selfcheck_recording.py PROGRAM [--rounds 3] [--keep FOLDER]
 
-PROGRAM is stepsim. It predicts, runs, records, explains, compares, calibrates on the recording of
-one split, and predicts three others, before and after; then it plants four faults, and compares
-what `explain` says that each costs with what steps without it save in the same run.
+PROGRAM is stepsim. A small GPT is predicted, run, recorded, explained, compared, learnt from in one
+split, and predicted in other ones before and after. Then four faults are planted in it or in a
+residual net, and what `explain` says that each costs stands beside what steps without it save.
 
-Exit codes: 0 the second predictions are nearer than the first, 1 they are not, 70 a program failed,
-77 skipped: there is no PyTorch, or others use the cores.
+Exit codes: 0 the second predictions are nearer than the first, and claims are near what mending
+gives; 1 they are not; 70 a program failed; 77 skipped: there is no PyTorch, or others use the
+cores.
 """
 
 import argparse
@@ -40,7 +41,8 @@ OTHERS = [
     ("a loader that is late", "--ranks 2 --bucket 4 --fault loader --size 100",
      ["data.storage={latency: 100 ms, bandwidth: 25 GB/s}"]),
 ]
-# Faults with their options. A recorder lengthens what has many short operators, as this GPT has.
+# Faults with their options. A recorder lengthens what has many short operators, as this GPT has: so
+# the residual net has the faults whose cost is operators.
 FAULTS = [
     ("item", "--model resnet --batch 16 --fault item --size 24"),
     ("loader", "--fault loader --size 120"),
@@ -56,7 +58,7 @@ training: {sequence_length: 128, global_batch: 16, micro_batch: 8, precision: fp
            gradient_clipping: false, attention: unfused, fusion: none,
            optimizer_kernels: per_tensor, used_gradients: clear_tensors, fused_accumulation: false}
 parallelism: {data: {sharding: ddp, bucket: 4 MB}}
-# Kernels are calls: nothing is launched. A rank and its loader share a core, half and half.
+# Kernels are calls: nothing is launched. Judgement: a rank and its loader share a core by halves.
 host: {launch: 0 us, cores: %d, threads: 0.5}
 data: {sample_size: 32 KiB, storage: page_cache, decode: 2 ms, workers: 1, prefetch: 2,
        pinned: false}
@@ -129,8 +131,8 @@ def stepsim_json(program, *arguments, library=None):
 
 
 def settings_of_libraries():
-    """A thread a rank, for ranks and loaders share few cores. OpenBLAS's kernels for the newest
-    cores took three times as long for these small products as those for the generation before."""
+    """A thread a rank, for ranks and loaders share few cores. On Sapphire Rapids a step took 0.28 s
+    with OpenBLAS's kernels for SkylakeX, and 0.8 to 1.0 s with those that OpenBLAS 0.3.21 chose."""
     core = "SkylakeX" if " avx512f " in Path("/proc/cpuinfo").read_text() else "Haswell"
     return {"OPENBLAS_CORETYPE": core, **os.environ, "OMP_NUM_THREADS": "1"}
 
@@ -221,6 +223,10 @@ def splits(program, python, folder, rounds):
     return statistics.mean(seconds) < statistics.mean(firsts)
 
 
+# How far a claim may be from what mending gives, over that. Judgement: the machine's pace changes
+# by a sixth from run to run.
+MOST_OFF = 0.3
+
 # What mends each fault, by the name that explain has for it.
 MENDED = {"item": ("wait in aten::item", "reads"), "loader": ("loader",),
           "gc": ("garbage_collection",), "rank": ("straggler",)}
@@ -245,9 +251,11 @@ def gain_of_mending(python, fault, options):
 
 
 def faults(program, python, folder, rounds):
-    """What explain claims beside what mending gives, in turns, for the machine changes its pace."""
+    """What explain claims beside what mending gives, in turns, for the machine changes its pace.
+    Whether all claims are near; prints the table."""
     print(f"\n{'planted':10}{'explain says':>14}{'mending gave':>14}{'':>8}  (medians of {rounds}, "
           "of a step)  where it looks")
+    are_near = True
     for fault, options in FAULTS:
         claims, gains = [], []
         for _ in range(rounds):
@@ -256,8 +264,11 @@ def faults(program, python, folder, rounds):
             job = stepsim_json(program, "explain", folder / "traces" / fault)
             claims.append(claim(fault, job))
         said, gave = statistics.median(claims), statistics.median(gains)
-        print(f"{fault:10}{said * 1e3:11.1f} ms{gave * 1e3:11.1f} ms{said / gave - 1:+8.0%}  "
+        are_near = are_near and abs(said - gave) <= MOST_OFF * gave
+        off = f"{said / gave - 1:+8.0%}" if gave > 0 else f"{'-':>8}"
+        print(f"{fault:10}{said * 1e3:11.1f} ms{gave * 1e3:11.1f} ms{off}  "
               f"{job['verdict']['sentence'][:80]}", flush=True)
+    return are_near
 
 
 def with_torch():
@@ -287,19 +298,20 @@ def main():
         write_datasheet(folder)
         try:
             is_nearer = splits(options.program, python, folder, options.rounds)
-            faults(options.program, python, folder, options.rounds)
+            are_near = faults(options.program, python, folder, options.rounds)
         except Failed as error:
             print(f"failed: {error}")
             return FAILED
     share = load.share()
     print(f"\nothers used {share:.0%} of {cores()} cores in {time.monotonic() - start:.0f} s")
-    if is_nearer:
+    if is_nearer and are_near:
         print("passed")
         return OK
     if share > 0.03:
         print("skipped: others use the cores, try again when nothing else runs")
         return SKIPPED
-    print("failed: the second predictions are no nearer")
+    print("failed: " + ("a claim is far from what mending gives" if is_nearer
+                        else "the second predictions are no nearer"))
     return WORSE
 
 
