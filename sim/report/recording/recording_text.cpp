@@ -14,7 +14,7 @@ namespace stepsim {
 namespace {
 
 constexpr int kTitle = 48, kTime = 10, kShare = 10, kCalls = 9;
-constexpr int kProductTitle = 34, kProductShare = 8, kProductCalls = 8, kRate = 9, kAttainable = 11;
+constexpr int kProductTitle = 40, kProductCalls = 8, kRate = 9, kAttainable = 11;
 constexpr int kNarrowest = 80, kWidest = 100;
 constexpr std::size_t kSteps = 8, kKinds = 8, kKernels = 5, kGaps = 3, kRanks = 16, kSites = 5,
                       kCollectives = 8, kLate = 4, kCopies = 4, kProducts = 6;
@@ -284,7 +284,6 @@ class RecordingPage : Page {
   void product_row(const std::string& title, double seconds, std::size_t calls,
                    const std::string& rate, const std::string& attainable) {
     line("  " + pad_right(title, kProductTitle) + pad_left(column_.text(seconds), kTime) +
-         pad_left(percent(share(seconds)), kProductShare) +
          pad_left(grouped(static_cast<std::int64_t>(calls)), kProductCalls) +
          pad_left(rate, kRate) + pad_left(attainable, kAttainable));
   }
@@ -294,9 +293,8 @@ class RecordingPage : Page {
     const Products& products = seen_.products;
     if (products.times.empty()) return;
     line(bold(pad_right("Products by recorded size", kProductTitle + 2)) +
-         bold(pad_left("time", kTime)) + bold(pad_left("share", kProductShare)) +
-         bold(pad_left("calls", kProductCalls)) + bold(pad_left("TFLOP/s", kRate)) +
-         bold(pad_left("attainable", kAttainable)));
+         bold(pad_left("time", kTime)) + bold(pad_left("calls", kProductCalls)) +
+         bold(pad_left("TFLOP/s", kRate)) + bold(pad_left("attainable", kAttainable)));
     const std::size_t shown = std::min(kProducts, products.times.size());
     for (std::size_t i = 0; i < shown; ++i) {
       const ProductTime& time = products.times[i];

@@ -65,8 +65,8 @@ std::optional<double> hardware_flops_utilisation(const Products& products, doubl
 }
 
 std::string products_sentence(const Products& products, double window_s, bool is_of_core) {
-  std::string text = fmt::format("over the whole window they come to {}",
-                                 humanise(products.flops.flops() / window_s, "FLOP/s").text());
+  std::string text = fmt::format("over the whole window they come to {:.3g} TFLOP/s",
+                                 1e-12 * products.flops.flops() / window_s);
   const double known = share_known(products);
   const auto utilisation = hardware_flops_utilisation(products, window_s);
   if (utilisation)
