@@ -73,10 +73,10 @@ void add_kernels(Observation& seen, const Recording& recording, const KindByName
 
 void add_steps(Observation& seen, const Recording& recording, const GpuRows& rows,
                const std::vector<RecordedStep>& steps) {
-  for (const RecordedStep& step : steps) {
-    seen.steps.push_back({step.name, step.window, gpu_time(rows, step.window),
-                          busy_by_launch(recording, step.window)});
-  }
+  const std::vector<Nanoseconds> busy = busy_by_launch(recording, steps);
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    seen.steps.push_back(
+        {steps[i].name, steps[i].window, gpu_time(rows, steps[i].window), busy[i]});
 }
 
 void add_gaps(Observation& seen, const Recording& recording) {

@@ -38,14 +38,20 @@ Interval window_of(const Recording& recording, const std::vector<RecordedStep>& 
   return window;
 }
 
-Nanoseconds busy_by_launch(const Recording& recording, Interval window) {
-  std::vector<Interval> launched;
+std::vector<Nanoseconds> busy_by_launch(const Recording& recording,
+                                        const std::vector<RecordedStep>& steps) {
+  std::vector<std::vector<Interval>> launched(steps.size());
   for (const GpuActivity& activity : recording.activities) {
     if (!activity.launch) continue;
     const Nanoseconds call = recording.at(*activity.launch).time.start;
-    if (call >= window.start && call < window.end) launched.push_back(activity.time);
+    const auto behind = std::ranges::upper_bound(
+        steps, call, {}, [](const RecordedStep& step) { return step.window.start; });
+    if (behind != steps.begin() && call < (behind - 1)->window.end)
+      launched[static_cast<std::size_t>(behind - 1 - steps.begin())].push_back(activity.time);
   }
-  return length(united(std::move(launched)));
+  std::vector<Nanoseconds> busy;
+  for (std::vector<Interval>& times : launched) busy.push_back(length(united(std::move(times))));
+  return busy;
 }
 
 }  // namespace stepsim

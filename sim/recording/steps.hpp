@@ -17,7 +17,9 @@ std::vector<RecordedStep> steps_of(const Recording& recording);
 /// the last end of what the GPU did. Empty where neither was recorded.
 Interval window_of(const Recording& recording, const std::vector<RecordedStep>& steps);
 
-/// How long the GPU is busy with what was launched within the window, whenever that is.
-Nanoseconds busy_by_launch(const Recording& recording, Interval window);
+/// How long the GPU is busy with what each step launched, whenever that is. Of steps that overlap the
+/// later one has launched it. REQUIRES: steps in order of their start.
+std::vector<Nanoseconds> busy_by_launch(const Recording& recording,
+                                        const std::vector<RecordedStep>& steps);
 
 }  // namespace stepsim

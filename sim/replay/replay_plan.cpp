@@ -410,7 +410,8 @@ StepsToReplay steps_to_replay(const Recording& recording) {
   };
   if (recording.activities.empty()) return result;
   while (!steps.empty() && launched(steps.back().window) == 0) steps.pop_back();
-  while (steps.size() > 1 && launched(window_of(recording, steps)) > kMostWorks) {
+  while (steps.size() > 1 &&
+         launched({steps.front().window.start, steps.back().window.end}) > kMostWorks) {
     steps.pop_back();
     ++result.left_out;
   }
