@@ -36,6 +36,11 @@ void about_reading(const Recording& recording, Sentences& say) {
   if (notes.untimed > 0)
     say.push_back(fmt::format("{} without a time: idle time is too large there.",
                               count(notes.untimed, "GPU activity is", "GPU activities are")));
+  if (notes.untimed_of_host > 0)
+    say.push_back(fmt::format(
+        "{} left out, without a time or with one that cannot be: launches, operators or steps may "
+        "be missing.",
+        count(notes.untimed_of_host, "event of the host is", "events of the host are")));
   if (notes.clipped > 0)
     say.push_back(fmt::format(
         "{} far beyond the next activity of the stream: taken to end where that starts.",

@@ -106,6 +106,7 @@ Observation observe(const Recording& recording, const KernelKinds& kinds, const 
   seen.format = recording.format;
   seen.device = recording.device;
   seen.is_of_core = recording.is_of_core;
+  seen.is_cut = recording.notes.is_cut;
   seen.backend = recording.backend;
   seen.rank = recording.rank;
   seen.world_size = recording.world_size;

@@ -54,6 +54,7 @@ struct Observation {
   std::string file, format, device, backend;
   std::size_t number = 0;   ///< of the recording in its file
   bool is_of_core = false;  ///< the device is a core of a CPU
+  bool is_cut = false;      ///< the file ends before its text does
   std::optional<int> rank, world_size;
   Interval window;
   GpuTime gpu;

@@ -97,9 +97,10 @@ struct RecordedMemory {
 
 /// What a reader had to leave out or to mend, and what was recorded besides.
 struct ReadingNotes {
-  bool is_cut = false;                          ///< the file ends before its text does
-  std::size_t damaged = 0;                      ///< events that are no JSON
-  std::size_t untimed = 0;                      ///< GPU activities without a time
+  bool is_cut = false;              ///< the file ends before its text does
+  std::size_t damaged = 0;          ///< events that are no JSON
+  std::size_t untimed = 0;          ///< GPU activities without a time
+  std::size_t untimed_of_host = 0;  ///< events of threads without a time, or with a wrong one
   std::vector<std::uint64_t> untimed_launches;  ///< their correlations
   std::size_t clipped = 0;           ///< durations that reached far over the stream's next activity
   std::size_t of_other_devices = 0;  ///< GPU activities of devices other than the busiest one

@@ -44,6 +44,13 @@ void check_inputs(const CalibrateTraceOptions& options) {
         quoted_path(options.recording)));
 }
 
+void make_folder_of(const fs::path& file) {
+  std::error_code failed;
+  fs::create_directories(file.parent_path(), failed);
+  if (failed)
+    throw IoError(fmt::format("cannot make {}: {}", file.parent_path().string(), failed.message()));
+}
+
 std::string file_in(const CalibrateTraceOptions& options, const char* kind,
                     const std::string& name) {
   return (fs::path(options.output) / "calib" / kind / (name + ".yaml")).string();
@@ -164,7 +171,7 @@ ExitCode calibrate_trace(const CalibrateTraceOptions& options, std::ostream& out
   } else {
     files.push_back({paths[1], sealed(learnt.link_text, kCommand)});
   }
-  for (const FileText& file : files) fs::create_directories(fs::path(file.path).parent_path());
+  for (const FileText& file : files) make_folder_of(file.path);
   save_files(files);
   const std::string use = how_to_use(options, learnt);
   if (options.format == "json") {

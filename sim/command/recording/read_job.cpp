@@ -116,12 +116,14 @@ std::string names_of(const std::vector<std::string>& paths) {
   return fmt::format("{}{}", fmt::join(names, ", "), paths.size() > kNamed ? ", ..." : "");
 }
 
-/// Leaves out all recordings of a rank but the last file's.
+/// Leaves out all recordings of a rank but the last file's that is whole.
 std::vector<OfRank> one_of_each_rank(std::vector<OfRank> ranks,
                                      std::vector<std::string>& sentences) {
   std::map<int, std::size_t> last;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (ranks[i].seen.rank) last[*ranks[i].seen.rank] = i;
+    if (!ranks[i].seen.rank) continue;
+    const auto [of_rank, is_new] = last.try_emplace(*ranks[i].seen.rank, i);
+    if (!ranks[i].seen.is_cut || ranks[of_rank->second].seen.is_cut) of_rank->second = i;
   }
   std::vector<OfRank> kept;
   std::vector<std::string> left;
@@ -134,10 +136,10 @@ std::vector<OfRank> one_of_each_rank(std::vector<OfRank> ranks,
     }
   }
   if (!left.empty())
-    sentences.push_back(
-        fmt::format("Some ranks have several recordings: the last file of each counts, and {} {} "
-                    "left out.",
-                    names_of(left), left.size() == 1 ? "is" : "are"));
+    sentences.push_back(fmt::format(
+        "Some ranks have several recordings: the last whole file of each counts, and {} {} "
+        "left out.",
+        names_of(left), left.size() == 1 ? "is" : "are"));
   return kept;
 }
 
@@ -191,6 +193,8 @@ ReadJob read_job(const std::string& path, bool with_plan) {
   if (ranks.empty()) throw UserError(std::move(mistakes));
   for (const Diagnostic& mistake : mistakes)
     sentences.push_back(fmt::format("Left out: {}.", mistake.message));
+  if (!files.unreadable.empty())
+    sentences.push_back(fmt::format("Left out, cannot be read: {}.", names_of(files.unreadable)));
   if (!files.others.empty())
     sentences.push_back(fmt::format("Left out, no recordings: {}.", names_of(files.others)));
   ranks = one_of_each_rank(std::move(ranks), sentences);

@@ -2,6 +2,7 @@
 #include "sim/recording/files/read_recordings.hpp"
 
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <string_view>
 #include <utility>
@@ -33,6 +34,11 @@ bool begins_as_sqlite(const std::string& path) {
 }  // namespace
 
 std::vector<Recording> read_recordings(const std::string& path) {
+  std::error_code failed;
+  const std::filesystem::file_status status = std::filesystem::status(path, failed);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    throw IoError(fmt::format("cannot read {}: it is no file; a recording is read from one",
+                              quoted_path(path)));
   if (begins_as_sqlite(path)) return read_nsys(path);
   if (is_simulated(path))
     throw UserError(

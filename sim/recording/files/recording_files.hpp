@@ -9,6 +9,7 @@ namespace stepsim {
 struct RecordingFiles {
   std::vector<std::string> recordings;  ///< in order of their names
   std::vector<std::string> others;      ///< of a folder, in order of their names
+  std::vector<std::string> unreadable;  ///< of a folder, in order of their names
 };
 
 /// The file of that path, whatever it is; of a folder its own files, not those of folders in it.

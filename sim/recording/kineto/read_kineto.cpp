@@ -96,18 +96,45 @@ class Collectives {
   std::map<std::tuple<std::string, std::string, double, double, double, int>, std::uint32_t> index_;
 };
 
+/// Judgement: no dimension of a tensor is longer.
+constexpr std::int64_t kLongestDimension = 1'000'000'000;
+
+/// The sizes of one tensor, "8, 256"; none where one of them is no size.
+std::vector<std::int64_t> sizes_of_tensor(std::string_view text) {
+  std::vector<std::int64_t> sizes;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    std::string_view one = text.substr(0, comma);
+    while (one.starts_with(' ')) one.remove_prefix(1);
+    while (one.ends_with(' ')) one.remove_suffix(1);
+    std::int64_t size = 0;
+    const auto [end, error] = std::from_chars(one.data(), one.data() + one.size(), size);
+    if (error != std::errc() || end != one.data() + one.size() || size < 0 ||
+        size > kLongestDimension)
+      return {};
+    sizes.push_back(size);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return sizes;
+}
+
 /// "[[8, 256], [], [1000]]"; what is nested deeper, as lists of tensors are, is left out.
 std::vector<std::vector<std::int64_t>> sizes_in(std::string_view text) {
   std::vector<std::vector<std::int64_t>> sizes;
   int depth = 0;
+  std::size_t begin = 0;
+  bool is_list = false;
   for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] == '[' && ++depth == 2) sizes.emplace_back();
-    if (text[at] == ']') --depth;
-    if (depth != 2 || text[at] < '0' || text[at] > '9') continue;
-    std::int64_t size = 0;
-    const auto [end, error] = std::from_chars(&text[at], text.data() + text.size(), size);
-    if (error == std::errc()) sizes.back().push_back(size);
-    at = static_cast<std::size_t>(end - text.data()) - 1;
+    if (text[at] == '[') {
+      ++depth;
+      if (depth == 2) begin = at + 1;
+      is_list = depth == 2 ? false : is_list || depth > 2;
+    } else if (text[at] == ']') {
+      if (depth == 2)
+        sizes.push_back(is_list ? std::vector<std::int64_t>{}
+                                : sizes_of_tensor(text.substr(begin, at - begin)));
+      --depth;
+    }
   }
   return sizes;
 }
@@ -216,7 +243,10 @@ class KinetoReader {
 
   void add_host_event(const KinetoEvent& event, Category category) {
     const auto time = time_of(event);
-    if (!time) return;
+    if (!time) {
+      ++recording_.notes.untimed_of_host;
+      return;
+    }
     HostEvent host;
     host.time = *time;
     host.correlation = event.correlation;
@@ -295,7 +325,7 @@ class KinetoReader {
   /// Times were read as microseconds since 1970.
   void set_clock(const KinetoMetadata& metadata) {
     if (!metadata.base) return;
-    Nanoseconds latest = 0;
+    std::ptrdiff_t near = 0, far = 0;  // one wrong time must not turn all
     const auto for_all = [&](const auto& work) {
       for (RecordedThread& thread : recording_.threads) {
         for (HostEvent& event : thread.events) work(event.time);
@@ -304,8 +334,8 @@ class KinetoReader {
       }
       for (GpuActivity& activity : recording_.activities) work(activity.time);
     };
-    for_all([&](const Interval& time) { latest = std::max(latest, time.start); });
-    const bool is_in_nanoseconds = latest > kFurthestFromBase;
+    for_all([&](const Interval& time) { ++(time.start > kFurthestFromBase ? far : near); });
+    const bool is_in_nanoseconds = far > near;
     for_all([&](Interval& time) {
       if (is_in_nanoseconds) time = {time.start / 1000, time.end / 1000};
       time = {time.start + *metadata.base, time.end + *metadata.base};

@@ -147,19 +147,29 @@ MissingRanks missing_ranks(const std::vector<Observation>& ranks) {
   for (const Observation& rank : ranks) {
     if (rank.rank && *rank.rank < world) here.insert(*rank.rank);
   }
-  MissingRanks missing{.count = world - static_cast<int>(here.size()), .first = {}};
+  MissingRanks missing{.count = std::max(0, world - static_cast<int>(ranks.size())), .first = {}};
+  if (here.size() < ranks.size()) return missing;  // some say no rank of that world
   for (int rank = 0; rank < world && missing.first.size() < kShown; ++rank) {
     if (!here.contains(rank)) missing.first.push_back(rank);
   }
   return missing;
 }
 
+/// " (1, 2, ...)"; empty where it is not known which.
+std::string names_of(const MissingRanks& missing) {
+  if (missing.first.empty()) return "";
+  return fmt::format(" ({}{})", fmt::join(missing.first, ", "),
+                     missing.count > static_cast<int>(missing.first.size()) ? ", ..." : "");
+}
+
 /// Recordings of one run say the same number of ranks, and were made at the same time.
 void about_runs(RecordedJob& job) {
   std::set<int> sizes;
+  std::set<std::string> devices;
   Nanoseconds last_start = job.ranks.front().window.start, first_end = job.ranks.front().window.end;
   for (const Observation& rank : job.ranks) {
     if (rank.world_size) sizes.insert(*rank.world_size);
+    if (!rank.device.empty()) devices.insert(rank.device);
     last_start = std::max(last_start, rank.window.start);
     first_end = std::min(first_end, rank.window.end);
   }
@@ -168,6 +178,10 @@ void about_runs(RecordedJob& job) {
         "The recordings are of jobs of {} ranks: they are hardly of one run, and what is said of "
         "ranks together means nothing then.",
         fmt::join(sizes, ", ")));
+  if (devices.size() > 1)
+    job.not_known.push_back(fmt::format(
+        "The ranks have different GPUs ({}): the slower ones' kernels make others wait.",
+        fmt::join(devices, ", ")));
   if (last_start - first_end > kFurthestApart)
     job.not_known.push_back(
         "Some recordings begin more than a minute after others have ended: they are hardly of one "
@@ -178,9 +192,8 @@ void about_ranks(RecordedJob& job) {
   const MissingRanks missing = missing_ranks(job.ranks);
   if (missing.count > 0 && job.ranks.front().world_size)
     job.not_known.push_back(fmt::format(
-        "{} of {} ranks are not here ({}{}): whoever is late may be one of them.", missing.count,
-        missing.count + static_cast<int>(job.ranks.size()), fmt::join(missing.first, ", "),
-        missing.count > static_cast<int>(missing.first.size()) ? ", ..." : ""));
+        "{} of {} ranks are not here{}: whoever is late may be one of them.", missing.count,
+        missing.count + static_cast<int>(job.ranks.size()), names_of(missing)));
   if (job.ranks.size() < 2) return;
   about_runs(job);
   std::size_t apart = 0;

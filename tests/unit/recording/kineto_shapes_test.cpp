@@ -42,7 +42,7 @@ TEST_CASE("sizes as old recorders have them, lists of tensors and damaged ones")
   CHECK(recording.shapes[0].type.empty());
   CHECK(recording.shapes[1].sizes == Sizes{{}, {5}});
   CHECK(recording.shapes[2].sizes.empty());
-  CHECK(recording.shapes[3].sizes == Sizes{{1}});
+  CHECK(recording.shapes[3].sizes == Sizes{{}});
 }
 
 }  // namespace
