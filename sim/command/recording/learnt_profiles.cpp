@@ -262,6 +262,11 @@ void learn_host(const Scenario& scenario, const Answer& answer, const Observatio
 LearntProfiles learn(const Scenario& scenario, const Answer& answer, const RecordedJob& job,
                      const std::string& name, const Library& library) {
   const Observation& seen = job.pace_rank();
+  if (seen.is_of_core && scenario.cluster.gpu.sms > 1)
+    throw UserError(
+        fmt::format("{}: this recording is of a CPU, and the scenario of {}: name the scenario of "
+                    "its run, with a profile of stepsim calibrate cpu",
+                    job.path, scenario.cluster.gpu.name));
   LearntProfiles learnt{.base = scenario.cluster.gpu.name,
                         .name = name,
                         .origin = origin_of(job),
