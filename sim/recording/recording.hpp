@@ -67,7 +67,7 @@ struct RecordedThread {
   std::string process, thread;    ///< their ids, as the file has them
   std::vector<HostEvent> events;  ///< in order of their start, the longer of two first
   std::vector<CollectiveCall> collective_calls;  ///< in order of their start
-  /// Of the few operators that say what a model is (has_shape), in order of their start.
+  /// Calls of the few operators that say what a model is (has_shape), in order of their start.
   std::vector<ShapedCall> shaped_calls;
 };
 

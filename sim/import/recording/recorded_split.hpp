@@ -14,7 +14,7 @@ struct RecordedSplit {
   bool is_world_known = false;
   int tensor = 1, context = 1, expert = 1, stages = 1;
   int shards = 0;  ///< ranks of the group that reduce-scatters gradients; 0: none does
-  // Of data-parallel ranks, calls in a step:
+  // Calls of data-parallel ranks in a step:
   double all_reduces = 0, all_gathers = 0, reduce_scatters = 0;
   double gradients = 0;               ///< elements that a step reduces; 0: not recorded
   double bytes_of_a_gradient = 0;     ///< 0: not recorded

@@ -203,7 +203,7 @@ class KinetoReader {
   }
 
  private:
-  /// Of the CPU's memory nothing is kept.
+  /// Memory of the CPU is not kept.
   void add_memory(const KinetoEvent& event) {
     constexpr std::int64_t kCuda = 1;  // c10/core/DeviceType.h, which ROCm builds use, too
     if (event.device_type != kCuda) return;

@@ -23,7 +23,7 @@ bool is_work(Cause cause);
 /// The rank of the slowest stage.
 const RankTimeline& slowest_rank(const Metrics& metrics, const Timeline& timeline);
 
-/// Those of the slowest stage's rank. `simulation` has single kernels.
+/// The kernels of the slowest stage's rank. `simulation` has single kernels.
 std::vector<FamilyKernel> predicted_kernels(const Metrics& metrics, const OpGraph& graph,
                                             const Simulation& simulation);
 

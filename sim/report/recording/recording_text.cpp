@@ -115,7 +115,7 @@ class RecordingPage : Page {
     line();
   }
 
-  /// Of a mean step: what each rank does, those that wait least first.
+  /// What each rank does in a mean step, those that wait least first.
   void ranks() {
     line(bold(pad_right(seen_.steps.empty() ? "Ranks" : "Ranks, a mean step", 26)) +
          bold(pad_left("step", kTime)) + bold(pad_left("computes", kTime)) +
