@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/recording/convolution_kernels.hpp"
 #include "sim/recording/core_device.hpp"
 #include "sim/recording/not_known.hpp"
 #include "sim/recording/steps.hpp"
@@ -42,14 +43,16 @@ void add_copy(Observation& seen, const Recording& recording, const GpuActivity& 
 void add_kernels(Observation& seen, const Recording& recording, const KindByName& kinds) {
   std::map<std::uint32_t, KernelTime> by_name;
   std::map<KernelKind, KernelTime> by_kind;
-  for (const GpuActivity& activity : recording.activities) {
+  const std::vector<bool> is_convolution = products_of_convolutions(recording, kinds);
+  for (std::size_t i = 0; i < recording.activities.size(); ++i) {
+    const GpuActivity& activity = recording.activities[i];
     if (!is_within(activity, seen.window)) continue;
     ++seen.activities;
     if (activity.work != GpuWork::kernel) {
       add_copy(seen, recording, activity);
       continue;
     }
-    const KernelKind kind = kinds[activity.name];
+    const KernelKind kind = is_convolution[i] ? KernelKind::convolution : kinds[activity.name];
     seen.compute_kernels += kind == KernelKind::communication ? 0 : 1;
     for (KernelTime* time : {&by_name[activity.name], &by_kind[kind]}) {
       time->kind = kind;

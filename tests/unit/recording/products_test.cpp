@@ -219,6 +219,20 @@ TEST_CASE("sizes that are no product are left out") {
   CHECK(products(product("add", "[[4096,1024],[1024,2048]]", "c10::BFloat16")).times.empty());
 }
 
+TEST_CASE("a product of matrices that a convolution launches is a convolution") {
+  SampleTrace trace = sample_step();
+  trace.operation("aten::cudnn_convolution", "1070", "20")
+      .call("cudaLaunchKernel", "1075", "2", 21)
+      .kernel("volta_sgemm_64x64_nt", "1080", "15", 21);
+  const Observation seen = observed(trace.document());
+  const auto seconds_of_kind = [&](KernelKind kind) {
+    const auto found = std::ranges::find(seen.kinds, kind, &KernelTime::kind);
+    return found == seen.kinds.end() ? 0 : found->seconds;
+  };
+  CHECK(seconds_of_kind(KernelKind::convolution) == doctest::Approx(15e-6));
+  CHECK(seconds_of_kind(KernelKind::gemm) == doctest::Approx(20e-6));
+}
+
 TEST_CASE("replayed at the attainable rate, a step is shorter by what its product is too slow") {
   SampleTrace trace = product("mm", "[[4096,1024],[1024,2048]]", "c10::BFloat16");
   trace.annotation("ProfilerStep#3", "1000", "200").call("cudaDeviceSynchronize", "1030", "170", 9);
