@@ -76,7 +76,7 @@ suite=$root/validate/suites/ddp_buckets.yaml
 written "a record and a picture of a suite" 4 "record.yaml suite.svg" validate "$suite" --record record.yaml --svg suite.svg
 
 # Ctrl-C finds no descriptor to write into either.
-"$program" sweep small.yaml --vary parallelism.data.bucket=1..40MiB --db cut.db --jobs 1 >out 2>&- </dev/null &
+"$program" sweep small.yaml --vary parallelism.data.bucket=1..4000MiB --db cut.db --jobs 1 >out 2>&- </dev/null &
 begun $!
 sleep 0.5
 kill -INT $!
