@@ -39,10 +39,10 @@ std::vector<PlannedChange> fewer_waits(const ReplayPlan& replay) {
   const char* for_what = replay.is_of_core ? "for communication" : "for the GPU";
   std::vector<PlannedChange> changes;
   for (std::size_t caller = 0; caller < by_caller.size(); ++caller) {
-    changes.push_back(
-        {.name = fmt::format("wait in {}", replay.callers[caller]),
-         .sentence = fmt::format("{} does not wait {}", replay.callers[caller], for_what),
-         .without = std::move(by_caller[caller])});
+    changes.push_back({.name = fmt::format("wait in {}", replay.callers[caller]),
+                       .sentence = fmt::format("{} does not wait {} ({} x)", replay.callers[caller],
+                                               for_what, by_caller[caller].size()),
+                       .without = std::move(by_caller[caller])});
   }
   std::ranges::stable_sort(changes, std::ranges::greater{},
                            [](const PlannedChange& change) { return change.without.size(); });
