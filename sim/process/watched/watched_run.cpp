@@ -95,7 +95,9 @@ struct Prepared {
   limit(RLIMIT_AS, limits.memory);
   limit(RLIMIT_FSIZE, limits.file);
   limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_CPU, static_cast<std::uint64_t>(limits.wall.seconds()) + 1);
+  // The watch ends it by the clock. This is for where the watch is killed, and lies far behind, for
+  // CPU time of a virtual machine may run ahead of its clock.
+  limit(RLIMIT_CPU, 4 * static_cast<std::uint64_t>(limits.wall.seconds()) + 1);
   const bool is_there = chdir(program.folder) == 0;
   if (!is_there || ptrace(PTRACE_TRACEME, 0, 0, 0) != 0) _exit(kCannotWatch);
   raise(SIGSTOP);
