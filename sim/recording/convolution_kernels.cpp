@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <utility>
 
 #include "sim/recording/host_context.hpp"
+#include "sim/recording/products/product_launches.hpp"
 
 namespace stepsim {
 namespace {
@@ -24,20 +24,15 @@ std::vector<bool> products_of_convolutions(const Recording& recording, const Kin
   std::vector<bool> found(recording.activities.size());
   const std::vector<bool> is_convolution = convolves(recording);
   if (std::ranges::find(is_convolution, true) == is_convolution.end()) return found;
-  std::vector<std::vector<std::pair<Nanoseconds, std::uint32_t>>> launches(
-      recording.threads.size());
-  for (std::uint32_t i = 0; i < recording.activities.size(); ++i) {
-    const GpuActivity& activity = recording.activities[i];
-    if (activity.launch && kinds[activity.name] == KernelKind::gemm)
-      launches[activity.launch->thread].emplace_back(recording.at(*activity.launch).time.start, i);
-  }
+  const auto launches = product_launches(recording, kinds);
   for (std::size_t thread = 0; thread < launches.size(); ++thread) {
-    std::ranges::sort(launches[thread]);
     std::vector<Nanoseconds> moments;
-    for (const auto& [moment, activity] : launches[thread]) moments.push_back(moment);
+    for (const ProductLaunch& launch : launches[thread]) moments.push_back(launch.moment);
     visit_moments(recording.threads[thread], moments, [&](std::size_t i, Enclosing enclosing) {
-      found[launches[thread][i].second] = std::ranges::any_of(
-          enclosing, [&](const HostEvent* event) { return is_convolution[event->name]; });
+      const std::uint32_t activity = launches[thread][i].activity;
+      const auto convolves_in = [&](const HostEvent* event) { return is_convolution[event->name]; };
+      found[activity] = kinds[recording.activities[activity].name] == KernelKind::gemm &&
+                        std::ranges::any_of(enclosing, convolves_in);
     });
   }
   return found;

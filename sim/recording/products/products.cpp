@@ -8,6 +8,7 @@
 
 #include "sim/cluster/kernel_time.hpp"
 #include "sim/recording/products/product.hpp"
+#include "sim/recording/products/product_launches.hpp"
 
 namespace stepsim {
 namespace {
@@ -20,25 +21,12 @@ struct KernelOfCall {
   std::uint64_t call = kNoCall;  ///< its number among all of the recording; kNoCall: none is known
 };
 
-/// Kernels that multiply, by the thread that launched them, in order of their launches.
-using Launch = std::pair<Nanoseconds, std::uint32_t>;
-std::vector<std::vector<Launch>> launches_of(const Recording& recording, const KindByName& kinds) {
-  std::vector<std::vector<Launch>> launches(recording.threads.size());
-  for (std::uint32_t i = 0; i < recording.activities.size(); ++i) {
-    const GpuActivity& activity = recording.activities[i];
-    if (activity.work == GpuWork::kernel && activity.launch && multiplies(kinds[activity.name]))
-      launches[activity.launch->thread].emplace_back(recording.at(*activity.launch).time.start, i);
-  }
-  for (auto& of_thread : launches) std::ranges::sort(of_thread);
-  return launches;
-}
-
 std::vector<KernelOfCall> kernels_of_calls(const Recording& recording, const KindByName& kinds) {
   std::vector<bool> is_product(recording.shapes.size());
   for (std::size_t i = 0; i < recording.shapes.size(); ++i)
     is_product[i] = product_operator(recording.names[recording.shapes[i].name]) != nullptr;
   std::vector<KernelOfCall> kernels;
-  const auto launches = launches_of(recording, kinds);
+  const auto launches = product_launches(recording, kinds);
   for (std::uint64_t t = 0; t < launches.size(); ++t) {
     const auto& calls = recording.threads[t].shaped_calls;
     std::vector<std::uint32_t> open;
