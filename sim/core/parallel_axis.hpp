@@ -15,12 +15,13 @@ namespace stepsim {
 /// In the order of reports. Operations of a pass communicate along the axes before `data`, and a
 /// rank has one group for each of them. Gradients (`data`) and stages (`pipeline`) have several.
 enum class Axis : std::uint8_t {
-  tensor,    ///< ranks that share each layer
-  context,   ///< ranks that share each sequence
-  expert,    ///< ranks that share the experts of a layer; context and data ranks
-  tables,    ///< ranks that share a model's embedding tables; data ranks
-  data,      ///< ranks that have other samples and the same parameters
-  pipeline,  ///< ranks that have other layers
+  tensor,         ///< ranks that share each layer
+  context,        ///< ranks that share each sequence
+  expert,         ///< ranks that share the experts of a layer
+  expert_tensor,  ///< ranks that share each expert, where they are not the tensor ones
+  tables,         ///< ranks that share a model's embedding tables; data ranks
+  data,           ///< ranks that have other samples and the same parameters
+  pipeline,       ///< ranks that have other layers
   count_
 };
 inline constexpr std::size_t kAxes = static_cast<std::size_t>(Axis::count_);
@@ -38,6 +39,7 @@ inline constexpr std::array<AxisWords, kAxes> kAxisWords{{
     {"tensor", "tp", "exposed_tensor", "exposed tensor-parallel communication", true},
     {"context", "cp", "exposed_context", "exposed context-parallel exchanges", false},
     {"expert", "ep", "exposed_expert", "exposed expert-parallel exchanges", false},
+    {"expert_tensor", "", "exposed_expert_tensor", "exposed communication within experts", false},
     {"tables", "", "exposed_tables", "exposed exchanges of embeddings", false},
     {"data", "dp", "exposed_data", "exposed data-parallel communication", true},
     {"pipeline", "pp", "exposed_pipeline", "exposed pipeline communication", true},

@@ -154,6 +154,8 @@ class MegatronExport {
     model_.flag("--moe-grouped-gemm");
     const ExpertParallel& split = p_.expert;
     parallel_.value("--expert-model-parallel-size", split.degree);
+    if (split.tensor.value_or(p_.tensor) != p_.tensor)
+      parallel_.value("--expert-tensor-parallel-size", *split.tensor);
     const bool is_deep = split.dispatcher == Dispatcher::deepep;
     parallel_.value("--moe-token-dispatcher-type", is_deep ? "flex" : "alltoall");
     parallel_.flag_if(is_deep, "--moe-enable-deepep");

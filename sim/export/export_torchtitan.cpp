@@ -166,7 +166,7 @@ class TorchtitanExport {
     key("pipeline_parallel_degree", p_.pipeline.stages);
     key("expert_parallel_degree", p_.expert.degree);
     if (p_.expert.degree > 1) {
-      key("expert_tensor_parallel_degree", p_.tensor);
+      key("expert_tensor_parallel_degree", p_.expert.tensor.value_or(p_.tensor));
       if (p_.expert.dispatcher == Dispatcher::deepep)
         key("expert_parallel_comm_backend", "\"deepep\"");
     }

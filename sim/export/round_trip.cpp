@@ -21,6 +21,7 @@ constexpr std::string_view kPlan =
     "training.precision training.optimizer training.recompute.kind training.recompute.modules "
     "training.recompute.method training.recompute.layers training.lora parallelism.tensor "
     "parallelism.sequence parallelism.context parallelism.expert.degree "
+    "parallelism.expert.tensor "
     "parallelism.expert.dispatcher parallelism.pipeline.stages parallelism.pipeline.schedule "
     "parallelism.pipeline.chunks parallelism.pipeline.layers parallelism.data.sharding "
     "parallelism.data.shard_degree parallelism.data.offload_optimizer";
@@ -79,7 +80,8 @@ void reset_splits(Parallelism& p) {
     p.gather_each = preset.gather_each;
   }
   if (p.context.degree == 1) p.context = preset.context;
-  if (p.expert.degree == 1) p.expert = {.capacity = p.expert.capacity};
+  if (p.expert.tensor == p.tensor) p.expert.tensor.reset();
+  if (p.expert.degree == 1) p.expert = {.tensor = p.expert.tensor, .capacity = p.expert.capacity};
   if (p.pipeline.stages == 1) p.pipeline = preset.pipeline;
   auto& layers = p.pipeline.layers;
   const auto differs = [&](std::int64_t each) { return each != layers.front(); };

@@ -320,10 +320,8 @@ class TorchtitanImport {
     const std::int64_t tensor =
         config_.positive(config_.first_of({"parallelism.expert_tensor_parallel_degree"}), 1);
     if (expert_ == 1) return;
-    if (tensor != tensor_)
-      draft_.note(fmt::format("parallelism.expert_tensor_parallel_degree {}", tensor),
-                  "experts are split by tensor parallelism as all layers are");
     Entries e{fmt::format("degree: {}", expert_)};
+    if (tensor != tensor_) e.push_back(fmt::format("tensor: {}", tensor));
     if (backend == "deepep") e.emplace_back("dispatcher: deepep");
     draft_.map("  expert", e);
   }

@@ -54,6 +54,7 @@ PassSplit split_of(const Scenario& s) {
                   .gathers_each = copies && p.gather_each,
                   .context = p.context,
                   .experts = p.expert,
+                  .expert_mesh = expert_mesh(s),
                   .nodes_of_experts = limited_nodes(s),
                   .replicas = s.replicas(),
                   .gathers_parameters = p.data.sharding.shards_parameters};

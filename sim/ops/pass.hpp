@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "sim/core/quantity.hpp"
+#include "sim/scenario/expert_mesh.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace stepsim {
@@ -59,6 +60,7 @@ struct PassSplit {
   bool gathers_each = false;   ///< linear layers of one input gather it for themselves
   ContextParallel context;     ///< ranks that share each sequence
   ExpertParallel experts;      ///< ranks that the experts are dealt to
+  ExpertMesh expert_mesh;      ///< how these lie among the others
   int nodes_of_experts = 1;    ///< that these ranks lie on, where a limit asks for it
   std::int64_t replicas = 1;   ///< data-parallel ranks
   bool gathers_parameters = false;  ///< ZeRO 3, which counts the gradients of a block itself

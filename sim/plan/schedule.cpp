@@ -7,6 +7,7 @@
 
 #include "sim/core/error.hpp"
 #include "sim/core/registry.hpp"
+#include "sim/scenario/expert_mesh.hpp"
 
 namespace stepsim {
 
@@ -144,6 +145,14 @@ int replicas(const Scenario& scenario) {
 }
 
 int sharing_ranks(const Scenario& scenario) { return replicas(scenario) / scenario.shard_groups(); }
+
+int expert_replicas(const Scenario& scenario) {
+  return expert_mesh(scenario).replicas * schedule_of(scenario).needs.copies;
+}
+
+int ranks_sharing_experts(const Scenario& scenario) {
+  return expert_replicas(scenario) / scenario.shard_groups();
+}
 
 std::vector<KnownSchedule> known_schedules() {
   std::vector<KnownSchedule> known;

@@ -115,6 +115,9 @@ Placement placement_of(const Scenario& scenario);
 int replicas(const Scenario& scenario);
 /// Ranks that share one copy of what is sharded.
 int sharing_ranks(const Scenario& scenario);
+/// Ranks that hold each parameter of an expert, and of them those that share one copy.
+int expert_replicas(const Scenario& scenario);
+int ranks_sharing_experts(const Scenario& scenario);
 
 /// All schedules that are registered, for KnownNames.
 std::vector<KnownSchedule> known_schedules();

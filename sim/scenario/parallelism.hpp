@@ -43,9 +43,10 @@ enum class Dispatcher { all_to_all, deepep };
 /// deep_ep/buffer.py), and what DeepSeek-V3 was trained with (arXiv 2412.19437, section 3.2.2).
 inline constexpr int kDeepEpSms = 20;
 
-/// Experts dealt to the ranks that hold the same dense parameters.
+/// Experts dealt to ranks: a mesh over the tensor, context and data ranks of a stage.
 struct ExpertParallel {
   int degree = 1;
+  std::optional<int> tensor;  ///< ranks that share each expert; absent: the tensor-parallel ones
   /// rows of an expert over its fair share, padded; absent: dropless
   std::optional<double> capacity;
   double imbalance = 1;  ///< dropless: rows of the busiest rank over the average

@@ -104,13 +104,4 @@ std::vector<int> holders_of(int tensor, int stage, const Scenario& scenario) {
   return ranks;
 }
 
-int expert_index(int i, const Scenario& scenario) {
-  const Parallelism& split = scenario.parallelism;
-  const auto& order = split.order.axes;
-  const auto expert = std::ranges::find(order, Axis::expert);
-  const auto data = std::ranges::find(order, Axis::data);
-  const int degree = split.expert.degree;
-  return expert < data ? i % degree : i / (scenario.replicas() / degree);
-}
-
 }  // namespace stepsim

@@ -1,10 +1,8 @@
 // Where each rank stands in the split: which tensor, context and data index it has, which stage.
 //
 // Ranks are numbered as NVIDIA/Megatron-LM megatron/core/parallel_state.py does (RankGenerator):
-// as the digits of a number, the first dimension of `parallelism.order` fastest. Experts are dealt
-// to the ranks that hold the same dense parameters, context and data ranks together, in order of
-// rank: to neighbours where the order has ep before dp, else as far apart as they get. That is what
-// Megatron-LM does wherever it lets both kinds of layers share tensor groups and stages.
+// as the digits of a number, the first dimension of `parallelism.order` fastest. Experts have a mesh
+// of their own (sim/scenario/expert_mesh.hpp).
 #pragma once
 
 #include <vector>
@@ -53,8 +51,5 @@ int rank_at(RankPlace place, const Scenario& scenario);
 /// All ranks that hold the same dense parameters: every context and data index of that tensor index
 /// and stage, in order of rank.
 std::vector<int> holders_of(int tensor, int stage, const Scenario& scenario);
-
-/// Which of the expert-parallel ranks the `i`-th of holders_of is.
-int expert_index(int i, const Scenario& scenario);
 
 }  // namespace stepsim

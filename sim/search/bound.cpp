@@ -159,8 +159,8 @@ struct Bounds::Known {
     for (const StageShape& g : shapes.groups)
       groups.insert(groups.end(), g.groups.begin(), g.groups.begin() + kPassAxes);
     const auto key = std::tuple(
-        groups, std::tuple(s.tensor, s.context, s.expert, s.sequence), s.micro_batch, s.stages > 1,
-        scenario.micro_batches() > 1,
+        groups, std::tuple(s.tensor, s.context, s.expert, s.expert_tensor, s.sequence),
+        s.micro_batch, s.stages > 1, scenario.micro_batches() > 1,
         std::tuple(gathers, gathers ? s.shard_degree : 0, gathers ? s.reshard : std::nullopt),
         experts || gathers ? s.replicas() : 0,
         // What the loop over layers copies (ops/scanned_layer.cpp).
@@ -192,8 +192,9 @@ struct Bounds::Known {
 
   const std::vector<StepEndCost>& ends_of(const Strategy& s, const ModelCosts& model,
                                           const SplitShapes& shapes, Size& size) {
-    const auto key = std::tuple(s.gpus, std::tuple(s.tensor, s.context, s.expert), s.stages,
-                                s.chunks, s.schedule, s.sharding, s.overlap, s.shard_degree);
+    const auto key =
+        std::tuple(s.gpus, std::tuple(s.tensor, s.context, s.expert, s.expert_tensor), s.stages,
+                   s.chunks, s.schedule, s.sharding, s.overlap, s.shard_degree);
     auto& known = ends[key];
     if (known.empty())
       known = step_end_costs(scenario, s, model.graph, stages, shapes, size.scratch);
@@ -219,13 +220,13 @@ struct Bounds::Known {
   std::map<int, std::unique_ptr<Size>> sizes;
   FactsOfSchedules schedules;
   using ModelKey =
-      std::tuple<std::vector<GroupShape>, std::tuple<int, int, int, bool>, std::int64_t, bool, bool,
-                 std::tuple<bool, int, std::optional<Reshard>>, int, std::size_t, bool, bool>;
+      std::tuple<std::vector<GroupShape>, std::tuple<int, int, int, int, bool>, std::int64_t, bool,
+                 bool, std::tuple<bool, int, std::optional<Reshard>>, int, std::size_t, bool, bool>;
   std::map<ModelKey, std::unique_ptr<ModelCosts>> models;
   std::vector<StageCost> stages;
   Strategy stages_key;
   const ModelCosts* stages_model = nullptr;
-  using EndKey = std::tuple<int, std::tuple<int, int, int>, int, int, const Schedule*,
+  using EndKey = std::tuple<int, std::tuple<int, int, int, int>, int, int, const Schedule*,
                             const Sharding*, bool, int>;
   std::map<EndKey, std::vector<StepEndCost>> ends;
 };

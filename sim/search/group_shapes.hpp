@@ -31,7 +31,7 @@ class GroupShapes {
   GroupShape shape_of(std::vector<int> ranks) const;
 
   const Network& network_;
-  std::map<std::tuple<int, int, int, int, int, int, int>, SplitShapes> known_;
+  std::map<std::tuple<int, int, int, int, int, int, int, int>, SplitShapes> known_;
 };
 
 }  // namespace stepsim

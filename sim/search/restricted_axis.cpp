@@ -145,7 +145,8 @@ void reshards(const Restriction& words, Axes& axes) {
     if (std::ranges::find(wanted, name) != wanted.end()) axes.reshard.emplace_back(value);
 }
 
-constexpr RestrictedAxis kRestricted[] = {{"schedule", schedules},
+constexpr RestrictedAxis kRestricted[] = {{"expert_tensor", numbers<&Axes::expert_tensor>},
+                                          {"schedule", schedules},
                                           {"chunks", numbers<&Axes::chunks>},
                                           {"micro_batch", numbers<&Axes::micro_batch>},
                                           {"sequence", flags<&Axes::sequence>},

@@ -150,13 +150,30 @@ class Walk {
       s.micro_batch = micro_batch;
       for (const int expert : axes_.expert) {
         s.expert = expert;
-        for (const bool sequence : axes_.sequence) {
-          if (sequence && s.tensor == 1) continue;
-          s.sequence = sequence;
-          if (!is_same_as_another(s)) visit_(variants_of(s));
+        for (const int expert_tensor : expert_tensors(s.tensor)) {
+          s.expert_tensor = expert_tensor;
+          with_sequence(s);
         }
       }
     }
+  }
+
+  void with_sequence(Strategy s) {
+    for (const bool sequence : axes_.sequence) {
+      if (sequence && s.tensor == 1) continue;
+      s.sequence = sequence;
+      if (!is_same_as_another(s)) visit_(variants_of(s));
+    }
+  }
+
+  /// 0 stands for as many ranks as share other layers.
+  std::vector<int> expert_tensors(int tensor) const {
+    std::vector<int> all;
+    for (const int stated : axes_.expert_tensor) {
+      const int value = stated == tensor ? 0 : stated;
+      if (std::ranges::find(all, value) == all.end()) all.push_back(value);
+    }
+    return all;
   }
 
   /// PyTorch's rounds are Megatron-LM's where the micro-batches are whole multiples of the stages.
@@ -342,11 +359,15 @@ Axes axes_of(const SearchBase& base, const std::vector<int>& gpus) {
             .context = {1},
             .expert = {1},
             .pipeline = {},
-            .chunks = up_to(layers)};
+            .chunks = up_to(layers),
+            .expert_tensor = {0}};
   if (transformer != nullptr) {
     axes.tensor = divisors(gpus, std::int64_t{kTensorNodes} * s.cluster.gpus_per_node);
     axes.context = divisors(gpus, s.sequence_length());
-    if (transformer->experts) axes.expert = divisors(transformer->experts->count, 1 << 20);
+    if (transformer->experts) {
+      axes.expert = divisors(transformer->experts->count, 1 << 20);
+      axes.expert_tensor = {0, 1};
+    }
   }
   axes.pipeline = divisors(gpus, layers);
   axes.schedule = Registry<Schedule>::names();

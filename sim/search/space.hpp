@@ -19,6 +19,7 @@ namespace stepsim {
 /// The values of each axis. A walk leaves out degrees that do not divide the GPUs.
 struct Axes {
   std::vector<int> gpus, tensor, context, expert, pipeline, chunks;
+  std::vector<int> expert_tensor;  ///< 0: as many as share other layers
   std::vector<std::string> schedule;
   std::vector<std::int64_t> micro_batch;
   std::vector<bool> sequence;

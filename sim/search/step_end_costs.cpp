@@ -10,6 +10,7 @@
 #include "sim/plan/pass/parameter_gathers.hpp"
 #include "sim/plan/program/optimizer.hpp"
 #include "sim/plan/sharding.hpp"
+#include "sim/scenario/expert_mesh.hpp"
 
 namespace stepsim {
 namespace {
@@ -99,9 +100,10 @@ StepEndCost less_of(const StepEndCost& a, const StepEndCost& b) {
 
 StageParameters parameters_of(const Scenario& scenario, const Strategy& strategy, double dense,
                               double experts) {
-  const int holders = strategy.replicas() * strategy.schedule->needs.copies;
-  const int sharing = holders / scenario.shard_groups();
-  return {dense, experts, sharing, sharing / strategy.expert};
+  const int copies = strategy.schedule->needs.copies;
+  const int groups = scenario.shard_groups();
+  return {dense, experts, strategy.replicas() * copies / groups,
+          expert_mesh(scenario).replicas * copies / groups};
 }
 
 std::vector<StepEndCost> step_end_costs(const Scenario& scenario, const Strategy& strategy,

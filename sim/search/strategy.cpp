@@ -11,6 +11,7 @@
 #include "sim/scenario/describe/framework_abilities.hpp"
 #include "sim/scenario/describe/frameworks.hpp"
 #include "sim/scenario/describe/run_defaults.hpp"
+#include "sim/scenario/expert_mesh.hpp"
 #include "sim/scenario/names.hpp"
 
 namespace stepsim {
@@ -112,7 +113,7 @@ int distance(const Strategy& a, const Strategy& b) {
       a.gpus != b.gpus,
       a.tensor != b.tensor,
       a.context != b.context,
-      a.expert != b.expert,
+      a.expert != b.expert || a.expert_tensor != b.expert_tensor,
       a.stages != b.stages,
       a.schedule != b.schedule || a.chunks != b.chunks,
       a.micro_batch != b.micro_batch,
@@ -162,6 +163,7 @@ Strategy own_strategy(const Scenario& scenario) {
           .tensor = p.tensor,
           .context = p.context.degree,
           .expert = p.expert.degree,
+          .expert_tensor = expert_mesh(scenario).own_tensor ? *p.expert.tensor : 0,
           .stages = p.pipeline.stages,
           .chunks = p.pipeline.chunks,
           .schedule = &schedule_of(scenario),
@@ -218,6 +220,8 @@ void set_strategy(Scenario& scenario, const Strategy& strategy, const SearchBase
   p.gather_each = base.scenario.parallelism.gather_each && p.dtensor && p.sequence;
   p.context.degree = strategy.context;
   p.expert.degree = strategy.expert;
+  p.expert.tensor =
+      strategy.expert_tensor > 0 ? std::optional(strategy.expert_tensor) : std::nullopt;
   p.pipeline.stages = strategy.stages;
   p.pipeline.schedule = strategy.schedule->name;
   p.pipeline.chunks = strategy.chunks;
@@ -251,6 +255,8 @@ std::vector<std::string> settings_of(const Strategy& strategy, const SearchBase&
   settings.add("parallelism.gather_each", q.gather_each, p.gather_each);
   settings.add("parallelism.context.degree", q.context.degree, p.context.degree);
   settings.add("parallelism.expert.degree", q.expert.degree, p.expert.degree);
+  settings.add("parallelism.expert.tensor", q.expert.tensor.value_or(q.tensor),
+               p.expert.tensor.value_or(p.tensor));
   settings.add("parallelism.pipeline.stages", q.pipeline.stages, p.pipeline.stages);
   settings.add("parallelism.pipeline.schedule", q.pipeline.schedule, p.pipeline.schedule);
   settings.add("parallelism.pipeline.chunks", q.pipeline.chunks, p.pipeline.chunks);
@@ -289,6 +295,7 @@ std::string degrees_text(const Strategy& s) {
   if (s.context > 1) text += fmt::format(" x context {}", s.context);
   text += fmt::format(" x pipeline {} x data {}", s.stages, s.data());
   if (s.expert > 1) text += fmt::format(", experts over {}", s.expert);
+  if (s.expert_tensor > 0) text += fmt::format(", each on {}", s.expert_tensor);
   return text;
 }
 

@@ -29,8 +29,9 @@ class MegatronImport {
         tensor_(o_.degree("tensor-model-parallel-size")),
         stages_(o_.degree("pipeline-model-parallel-size")),
         context_(o_.degree("context-parallel-size")),
-        expert_(o_.degree("expert-model-parallel-size")) {
-    deal_out_experts();
+        expert_(o_.degree("expert-model-parallel-size")),
+        expert_tensor_(o_.up_to(kMostGpus, "expert-tensor-parallel-size", tensor_)) {
+    if (!has_megatron_experts(o_)) expert_tensor_ = tensor_;
     machine_ = machine_for(import, stated_machine(source.gpus), draft_);
     refuse_too_few();
   }
@@ -74,30 +75,10 @@ class MegatronImport {
     draft_.line("model: " + source_.model);
   }
 
-  /// Experts have the tensor degree of all layers here. Where they have their own, as many GPUs hold
-  /// as much of them when both splits together are as wide.
-  void deal_out_experts() {
-    const std::int64_t tensor = o_.up_to(kMostGpus, "expert-tensor-parallel-size", tensor_);
-    if (tensor == tensor_ || !has_megatron_experts(o_)) return;
-    const std::int64_t ranks = tensor * expert_;
-    if (ranks % tensor_ != 0)
-      o_.refuse("expert-tensor-parallel-size",
-                fmt::format("--expert-tensor-parallel-size {} x --expert-model-parallel-size {} = "
-                            "{} is no multiple of --tensor-model-parallel-size {}: experts that "
-                            "leave tensor ranks unsplit are not simulated",
-                            tensor, expert_, ranks, tensor_),
-                fmt::format("the nearest is --expert-tensor-parallel-size {}", tensor_));
-    draft_.note(
-        fmt::format("--expert-tensor-parallel-size {} with --expert-model-parallel-size {}", tensor,
-                    expert_),
-        fmt::format("experts are split over {} tensor ranks and dealt to {} groups of them: "
-                    "each GPU has as much memory and work, but other exchanges",
-                    tensor_, ranks / tensor_));
-    expert_ = ranks / tensor_;
+  /// Whole replicas that the experts' mesh divides, too.
+  std::int64_t gpus_of_replica() {
+    return stages_ * std::lcm(tensor_ * context_, expert_tensor_ * expert_);
   }
-
-  /// With as many data-parallel ranks as the experts' split takes beside that of the context.
-  std::int64_t gpus_of_replica() { return tensor_ * stages_ * std::lcm(context_, expert_); }
 
   void refuse_too_few() {
     const std::int64_t gpus = machine_.gpus(), needed = gpus_of_replica();
@@ -330,6 +311,7 @@ class MegatronImport {
   void write_experts() {
     Entries e;
     if (expert_ > 1) e.push_back(fmt::format("degree: {}", expert_));
+    if (expert_tensor_ != tensor_) e.push_back(fmt::format("tensor: {}", expert_tensor_));
     write_dispatcher(e);
     // A negative factor is none.
     const std::string capacity = o_.word("moe-expert-capacity-factor", "-1");
@@ -352,7 +334,7 @@ class MegatronImport {
     const std::int64_t sms = o_.integer("moe-deepep-num-sms", kDeepEpSms);
     const bool pairs = o_.is_on("overlap-moe-expert-parallel-comm");
     if (expert_ == 1) return;
-    if (dispatcher == "flex" && (enabled || chosen) && tensor_ == 1) {
+    if (dispatcher == "flex" && (enabled || chosen) && expert_tensor_ == 1) {
       e.emplace_back("dispatcher: deepep");
       if (sms != kDeepEpSms) e.push_back(fmt::format("sms: {}", sms));
     } else if (!dispatcher.starts_with("alltoall")) {
@@ -402,7 +384,7 @@ class MegatronImport {
   MegatronOptions& o_;
   const MegatronSource& source_;
   Draft draft_;
-  std::int64_t tensor_, stages_, context_, expert_;
+  std::int64_t tensor_, stages_, context_, expert_, expert_tensor_;
   Machine machine_;
 };
 

@@ -2,8 +2,8 @@
 //
 // After NVIDIA/Megatron-LM megatron/core/transformer/moe (router.py, token_dispatcher.py
 // MoEAlltoAllTokenDispatcher, experts.py TEGroupedMLP): each token is sent once for each of its
-// experts; tensor ranks gather the tokens of their expert and each computes its share of the
-// experts' width; the router's weights are applied in the activation, so that no expert's output is
+// experts; ranks that share an expert gather its tokens and each computes its share of the
+// expert's width; the router's weights are applied in the activation, so that no expert's output is
 // kept. With a capacity every expert gets the same padded number of rows (drop and pad); without
 // one, the busiest rank gets `imbalance` times the average, and the others wait for it.
 //
@@ -20,7 +20,6 @@
 #include <cmath>
 
 #include "sim/ops/layer/layers.hpp"
-#include "sim/ops/layer/tensor_collective.hpp"
 #include "sim/ops/style/style.hpp"
 #include "sim/ops/token_routes.hpp"
 
@@ -37,7 +36,7 @@ struct Rows {
     sent = pass.experts.capacity ? std::ceil(average / count * *pass.experts.capacity) * count
                                  : average;
     received = pass.experts.capacity ? sent : sent * pass.experts.imbalance;
-    computed = received * static_cast<double>(pass.tensor);
+    computed = received * static_cast<double>(pass.expert_mesh.tensor);
     local = e.count / pass.experts.degree;
     each = std::max<std::int64_t>(std::llround(computed / static_cast<double>(local)), 1);
     const auto ranks = static_cast<int>(pass.experts.degree);
@@ -49,7 +48,7 @@ struct Rows {
   double average;      ///< one for each expert of each token
   double sent;         ///< with what a capacity pads
   double received;     ///< by the busiest rank
-  double computed;     ///< rows with those of the other tensor ranks
+  double computed;     ///< rows with those of the other ranks that share the experts
   std::int64_t local;  ///< experts of this rank
   std::int64_t each;   ///< rows of one of them
   double arrived;      ///< at the busiest rank, where a token comes once for all its experts there
@@ -68,12 +67,20 @@ void add_exchange(Items& items, double bytes) {
   items.emplace_back(Join{});
 }
 
+/// Between the ranks that share each expert, of which all compute all rows.
+void add_within_experts(Items& items, const Pass& pass, CollectiveOp op, double bytes) {
+  if (pass.expert_mesh.tensor == 1) return;
+  const Axis axis = pass.expert_mesh.own_tensor ? Axis::expert_tensor : Axis::tensor;
+  items.emplace_back(StartCollective{op, Bytes{bytes}, axis});
+  items.emplace_back(Join{});
+}
+
 /// Rows come by rank, and experts want them by expert: with a capacity all parts are equal, and one
 /// transposed copy does it; without one, each row is moved by itself.
 void add_sort(Items& items, const Pass& pass, const ExpertShape& shape, double row,
               const char* name) {
   const Rows rows(pass, shape);
-  if (rows.local == 1 || (pass.experts.degree == 1 && pass.tensor == 1)) return;
+  if (rows.local == 1 || (pass.experts.degree == 1 && pass.expert_mesh.tensor == 1)) return;
   items.emplace_back(
       memory_bound(name, 2 * row * rows.computed,
                    pass.experts.capacity ? MemoryRate::elementwise : MemoryRate::permute));
@@ -113,8 +120,7 @@ void add_outward_each(Items& items, const Pass& pass, const ExpertShape& shape,
   const double sent = sent_bytes(pass, shape);
   items.emplace_back(memory_bound(permute, sent * (rows.tokens + rows.sent), MemoryRate::permute));
   if (pass.experts.degree > 1) add_exchange(items, sent * rows.received);
-  if (pass.tensor > 1)
-    add_tensor_collective(items, CollectiveOp::all_gather, Bytes{sent * rows.computed});
+  add_within_experts(items, pass, CollectiveOp::all_gather, sent * rows.computed);
   add_sort(items, pass, shape, sent, "sort by expert");
 }
 
@@ -147,8 +153,7 @@ void add_homeward(Items& items, const Pass& pass, const ExpertShape& shape, cons
   const Rows rows(pass, shape);
   const double row = row_bytes(pass, shape);
   add_sort(items, pass, shape, row, "sort by rank");
-  if (pass.tensor > 1)
-    add_tensor_collective(items, CollectiveOp::reduce_scatter, Bytes{row * rows.computed});
+  add_within_experts(items, pass, CollectiveOp::reduce_scatter, row * rows.computed);
   if (pass.experts.degree > 1) add_exchange(items, row * rows.received);
   items.emplace_back(memory_bound(unpermute, row * (rows.tokens + rows.sent), MemoryRate::permute));
 }
@@ -186,7 +191,7 @@ void add_forward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear
   op.saved += Bytes{pass.linear_element() * rows.computed * static_cast<double>(l.in)};
   op.kept_for_weights +=
       Bytes{pass.linear_element() * rows.computed * static_cast<double>(l.in + l.out)};
-  op.flops += Flops{2.0 * rows.average * static_cast<double>(pass.tensor) *
+  op.flops += Flops{2.0 * rows.average * static_cast<double>(pass.expert_mesh.tensor) *
                     static_cast<double>(l.in) * static_cast<double>(l.out)};
 }
 
@@ -246,14 +251,14 @@ Op dispatch(const Pass& pass, const ExpertShape& shape) {
 
 Op expert_mlps(const Pass& pass, const ExpertShape& shape) {
   const Rows rows(pass, shape);
-  const std::int64_t ffn = shape.experts.ffn / pass.tensor;
+  const std::int64_t ffn = shape.experts.ffn / pass.expert_mesh.tensor;
   const std::int64_t inputs = shape.gated ? 2 : 1;
   const GroupedLinear up{"experts up", shape.hidden, inputs * ffn, true};
   const GroupedLinear down{"experts down", ffn, shape.hidden, false};
   const double one = pass.element() * rows.computed * static_cast<double>(ffn);
   Op op;
   op.name = "experts";
-  op.expert = pass.experts.degree > 1;
+  op.expert = pass.expert_mesh.is_own();
   add_forward(op, pass, rows, up);
   const ActivationKernels kernels = pass.style->activation("experts activation", one, shape.gated);
   append(op.forward, kernels.forward);

@@ -9,6 +9,7 @@
 
 #include "sim/plan/group/members.hpp"
 #include "sim/plan/plan_cache.hpp"
+#include "sim/scenario/expert_mesh.hpp"
 
 namespace stepsim {
 namespace {
@@ -64,9 +65,11 @@ class GroupMaker {
       }
       const std::vector<int> holders = placement_.holders(stage);
       if (holders.front() != stage) continue;
-      for (int t = 0; t < split.tensor; ++t) {
-        add_replicas(t, holders);
-        add_expert_replicas(t, holders);
+      const std::vector<ExpertParts> experts = parts_of_experts(holders);
+      const auto tensor = static_cast<std::size_t>(split.tensor);
+      for (std::size_t t = 0; t < std::max(tensor, experts.size()); ++t) {
+        if (t < tensor) add_replicas(static_cast<int>(t), holders);
+        if (t < experts.size()) add_expert_replicas(experts[t]);
       }
     }
     // What all of a replica agree on is a few bytes a step: latency only.
@@ -87,16 +90,29 @@ class GroupMaker {
     add_reductions(holders, {Channel::data, Channel::data_gather, Channel::data_across});
   }
 
-  void add_expert_replicas(int tensor, const std::vector<int>& stages) {
-    const int degree = scenario_.parallelism.expert.degree;
-    if (degree == 1) return;
-    for (int e = 0; e < degree; ++e) {
-      std::vector<Ranks> holders;
-      for (const int stage : stages)
-        holders.push_back(holders_by_expert(split_, tensor, stage)[static_cast<std::size_t>(e)]);
+  /// Holders of each part of the experts, on each stage that has copies of them.
+  using ExpertParts = std::vector<std::vector<Ranks>>;
+
+  /// By experts' tensor index; {}: their parameters are reduced as all others are.
+  std::vector<ExpertParts> parts_of_experts(const std::vector<int>& stages) const {
+    const ExpertMesh mesh = expert_mesh(scenario_);
+    if (!mesh.is_own()) return {};
+    std::vector<ExpertParts> all(static_cast<std::size_t>(mesh.tensor),
+                                 ExpertParts(static_cast<std::size_t>(mesh.degree)));
+    for (const int stage : stages) {
+      auto shares = expert_holders(scenario_, stage);
+      for (std::size_t t = 0; t < shares.size(); ++t) {
+        for (std::size_t e = 0; e < shares[t].size(); ++e)
+          all[t][e].push_back(std::move(shares[t][e]));
+      }
+    }
+    return all;
+  }
+
+  void add_expert_replicas(const ExpertParts& parts) {
+    for (const std::vector<Ranks>& holders : parts)
       add_reductions(holders,
                      {Channel::expert_data, Channel::expert_gather, Channel::expert_across});
-    }
   }
 
   struct ReductionChannels {

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <numeric>
 
+#include "sim/scenario/expert_mesh.hpp"
+
 namespace stepsim {
 namespace {
 
@@ -26,13 +28,27 @@ std::vector<Ranks> all_of_stage(const Split& split, int stage) {
 
 /// One rank for each part of the experts.
 std::vector<Ranks> among_experts(const Split& split, int stage) {
-  if (degree_of(Axis::expert, split.scenario) == 1) return {};
+  if (split.scenario.parallelism.expert.degree == 1) return {};
   std::vector<Ranks> groups;
-  for (int t = 0; t < split.scenario.parallelism.tensor; ++t) {
-    const auto parts = holders_by_expert(split, t, stage);
+  for (const auto& parts : expert_holders(split.scenario, stage)) {
     for (std::size_t i = 0; i < parts.front().size(); ++i) {
       Ranks& ranks = groups.emplace_back();
       for (const Ranks& holders : parts) ranks.push_back(holders[i]);
+    }
+  }
+  return groups;
+}
+
+/// One rank for each share of every expert, where tensor ranks do not share them.
+std::vector<Ranks> within_experts(const Split& split, int stage) {
+  const ExpertMesh mesh = expert_mesh(split.scenario);
+  if (!mesh.own_tensor || mesh.tensor == 1) return {};
+  const auto shares = expert_holders(split.scenario, stage);
+  std::vector<Ranks> groups;
+  for (std::size_t part = 0; part < shares.front().size(); ++part) {
+    for (std::size_t i = 0; i < shares.front().front().size(); ++i) {
+      Ranks& ranks = groups.emplace_back();
+      for (const auto& parts : shares) ranks.push_back(parts[part][i]);
     }
   }
   return groups;
@@ -73,6 +89,7 @@ constexpr StageGroups kStageGroups[] = {
     // Agreeing on scales carries a few kilobytes a pass: latency only.
     {Channel::amax, all_of_stage, always<Moves::none>},
     {channel_along(Axis::expert), among_experts, always<Moves::pairs>},
+    {channel_along(Axis::expert_tensor), within_experts, always<Moves::rings>},
     {channel_along(Axis::tables), among_tables, moves_of_tables},
 };
 static_assert(std::size(kStageGroups) == kPassAxes + 1, "an axis of passes has no groups");
@@ -85,16 +102,6 @@ int Split::rank_of(int tensor, int replica, int stage) const {
 }
 
 std::span<const StageGroups> stage_groups() { return kStageGroups; }
-
-std::vector<Ranks> holders_by_expert(const Split& split, int tensor, int stage) {
-  std::vector<Ranks> parts(static_cast<std::size_t>(split.scenario.parallelism.expert.degree));
-  const Ranks holders = holders_of(tensor, stage, split.scenario);
-  for (std::size_t i = 0; i < holders.size(); ++i) {
-    const int part = expert_index(static_cast<int>(i), split.scenario);
-    parts[static_cast<std::size_t>(part)].push_back(holders[i]);
-  }
-  return parts;
-}
 
 Ranks ranks_of_replica(const Split& split, int replica) {
   Ranks ranks;

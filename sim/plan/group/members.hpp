@@ -37,9 +37,6 @@ struct StageGroups {
 /// One entry for each channel of a pass, in the order in which groups are numbered.
 std::span<const StageGroups> stage_groups();
 
-/// The ranks that hold each part of the experts: of that tensor index and stage, by part.
-std::vector<Ranks> holders_by_expert(const Split& split, int tensor, int stage);
-
 /// All tensor ranks and stages of a replica.
 Ranks ranks_of_replica(const Split& split, int replica);
 

@@ -4,6 +4,7 @@
 #include "sim/plan/memory/memory.hpp"
 #include "sim/plan/optimizer_rule.hpp"
 #include "sim/plan/schedule.hpp"
+#include "sim/scenario/expert_mesh.hpp"
 
 namespace stepsim {
 namespace {
@@ -42,7 +43,8 @@ Bytes derived_bytes(const Scenario& s, const OpGraph& graph) {
   double parameters = 0;
   for (int stage = 0; stage < s.parallelism.pipeline.stages; ++stage) {
     const StageParameters p = saved_parameters(s, graph, stage);
-    parameters += s.parallelism.tensor * (p.dense + p.experts * s.parallelism.expert.degree);
+    const ExpertMesh mesh = expert_mesh(s);
+    parameters += s.parallelism.tensor * p.dense + mesh.tensor * mesh.degree * p.experts;
   }
   parameters /= schedule_of(s).needs.copies;
   return Bytes{parameters * saved_bytes(s)} +
@@ -60,9 +62,7 @@ CheckpointPart checkpoint_part(const Scenario& s, const OpGraph& graph, const St
   // In a sharded checkpoint all ranks that hold the same parameters write equal parts of them.
   const bool sharded = s.checkpoint->sharded;
   const double dense = sharded ? p.dense / replicas(s) : shape.writes[0] ? p.dense : 0;
-  const double experts = sharded           ? p.experts * s.parallelism.expert.degree / replicas(s)
-                         : shape.writes[1] ? p.experts
-                                           : 0;
+  const double experts = sharded ? p.experts / expert_replicas(s) : shape.writes[1] ? p.experts : 0;
   const double stated = checkpoint_bytes(s, graph) / derived_bytes(s, graph);
   const Bytes held = shape.stage == 0 ? tables(graph, graph.chain) : Bytes{};
   const bool offloaded = s.parallelism.data.offload_optimizer;

@@ -119,9 +119,8 @@ double StageParameters::kept(bool sharded) const {
 
 StageParameters chunk_parameters(const Scenario& scenario, const OpGraph& graph, int stage,
                                  int chunk) {
-  const int holders = sharing_ranks(scenario);
-  StageParameters sum{.replicas = holders,
-                      .expert_replicas = holders / scenario.parallelism.expert.degree};
+  StageParameters sum{.replicas = sharing_ranks(scenario),
+                      .expert_replicas = ranks_sharing_experts(scenario)};
   for (const std::size_t index : blocks_of(scenario, graph, stage, chunk)) {
     const double experts = graph.blocks[index].expert_parameters();
     sum.experts += experts;

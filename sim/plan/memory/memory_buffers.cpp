@@ -8,6 +8,7 @@
 #include "sim/plan/program/optimizer.hpp"
 #include "sim/plan/program/stage_blocks.hpp"
 #include "sim/plan/schedule.hpp"
+#include "sim/scenario/expert_mesh.hpp"
 
 namespace stepsim {
 
@@ -39,10 +40,13 @@ int communicators(const Scenario& scenario) {
   const int holders = replicas(scenario);
   const bool pipelined = p.pipeline.stages > 1;
   const bool agrees = scenario.training.gradient_clipping && p.tensor * p.pipeline.stages > 1;
-  const bool shares_experts = p.expert.degree > 1 && holders > p.expert.degree;
+  const ExpertMesh mesh = expert_mesh(scenario);
+  const bool shares_experts = mesh.is_own() && expert_replicas(scenario) > 1;
+  const bool splits_experts = mesh.own_tensor && mesh.tensor > 1;
   const int sharing = sharing_ranks(scenario);
   return (sharing > 1 && sharing < holders) + (p.tensor > 1) + (p.context.degree > 1) +
-         (p.expert.degree > 1) + (holders > 1) + shares_experts + pipelined + agrees;
+         (p.expert.degree > 1) + splits_experts + (holders > 1) + shares_experts + pipelined +
+         agrees;
 }
 
 }  // namespace stepsim

@@ -10,6 +10,7 @@
 #include "sim/plan/what_if.hpp"
 #include "sim/scenario/check/gather_keys.hpp"
 #include "sim/scenario/describe/frameworks.hpp"
+#include "sim/scenario/expert_mesh.hpp"
 #include "sim/scenario/names.hpp"
 
 namespace stepsim {
@@ -144,10 +145,11 @@ std::vector<Change> expert_degrees(const Scenario& scenario) {
   const auto* model = std::get_if<Transformer>(&scenario.model.shape);
   std::vector<Change> changes;
   if (model == nullptr || !model->experts) return changes;
-  const int now = scenario.parallelism.expert.degree;
+  const ExpertMesh mesh = expert_mesh(scenario);
+  const int now = mesh.degree;
+  const int ranks = mesh.degree * mesh.replicas;
   for (const int degree : {now / 4, now / 2, now * 2, now * 4}) {
-    set(changes,
-        degree >= 1 && model->experts->count % degree == 0 && scenario.replicas() % degree == 0,
+    set(changes, degree >= 1 && model->experts->count % degree == 0 && ranks % degree == 0,
         fmt::format("parallelism.expert.degree={}", degree));
   }
   return changes;

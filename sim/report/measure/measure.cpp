@@ -181,6 +181,8 @@ std::string split_of(const Scenario& s) {
   if (p.context.degree > 1) text += fmt::format(" x context {}", p.context.degree);
   text += fmt::format(" x pipeline {} x data {}", p.pipeline.stages, s.data_parallel());
   if (p.expert.degree > 1) text += fmt::format(", experts over {}", p.expert.degree);
+  if (p.expert.tensor.value_or(p.tensor) != p.tensor)
+    text += fmt::format(", each on {}", *p.expert.tensor);
   if (p.data.shard_degree) text += fmt::format(", shards over {}", *p.data.shard_degree);
   return text + fmt::format(", {} micro-batch{} of {}", s.micro_batches(),
                             s.micro_batches() == 1 ? "" : "es", s.training.micro_batch);

@@ -52,14 +52,16 @@ class DispatchRules {
                      *e_.nodes);
       return;
     }
-    if (s_.parallelism.tensor > 1)
-      keys_.report({"parallelism.expert.dispatcher"},
-                   "deepep with tensor {}: tokens of tensor ranks go by all_to_all alone",
-                   s_.parallelism.tensor);
+    const int shares = e_.tensor.value_or(s_.parallelism.tensor);
+    if (shares > 1)
+      keys_.report({"parallelism.expert.dispatcher", "state expert.tensor: 1, or leave it out"},
+                   "deepep with experts that {} tensor ranks share: their tokens go by all_to_all "
+                   "alone",
+                   shares);
     if (e_.capacity)
       keys_.report({"parallelism.expert.capacity"},
                    "capacity {}, but deepep drops and pads no tokens", *e_.capacity);
-    if (e_.nodes && s_.parallelism.tensor == 1) check_nodes(*e_.nodes);
+    if (e_.nodes && shares == 1) check_nodes(*e_.nodes);
   }
 
   /// A limit counts nodes that have equally many experts each, of which it leaves enough.

@@ -79,11 +79,21 @@ void check_shard_degree(const Scenario& s, const KeyReports& keys) {
                        degree, s.data_parallel());
   }
   const int sharing = degree * p.context.degree;
-  if (!keys.sound({"parallelism.expert.degree"}) || sharing % p.expert.degree == 0) return;
-  keys.report({"parallelism.data.shard_degree"},
-              "shard_degree {} x context {} = {} is no multiple of expert degree {}: the "
-              "ranks that share a copy need all experts",
-              degree, p.context.degree, sharing, p.expert.degree);
+  if (!keys.sound({"parallelism.expert.degree", "parallelism.expert.tensor"})) return;
+  const int shares = p.expert.tensor.value_or(p.tensor);
+  if (sharing * p.tensor % (shares * p.expert.degree) == 0) return;
+  if (shares == p.tensor) {
+    keys.report({"parallelism.data.shard_degree"},
+                "shard_degree {} x context {} = {} is no multiple of expert degree {}: the "
+                "ranks that share a copy need all experts",
+                degree, p.context.degree, sharing, p.expert.degree);
+  } else {
+    keys.report(
+        {"parallelism.data.shard_degree"},
+        "shard_degree {} x context {} x tensor {} = {} is no multiple of expert tensor {} x "
+        "degree {}: the ranks that share a copy need all experts",
+        degree, p.context.degree, p.tensor, sharing * p.tensor, shares, p.expert.degree);
+  }
 }
 
 /// Megatron-LM asserts as much (megatron/training/arguments.py: overlap_param_gather asks for

@@ -24,6 +24,30 @@ void check_heads(const Transformer& t, const KeyReports& keys) {
   }
 }
 
+/// The experts' ranks divide those of a stage, and are dealt to context and data ranks alone where
+/// each expert is split as other layers are.
+void check_mesh(const Scenario& s, const KeyReports& keys) {
+  const Parallelism& p = s.parallelism;
+  const int degree = p.expert.degree;
+  if (p.expert.tensor && *p.expert.tensor != p.tensor) {
+    const int all = p.tensor * s.replicas();
+    if (all % (*p.expert.tensor * degree) == 0) return;
+    keys.report(
+        {"parallelism.expert.tensor"},
+        "expert tensor {} x degree {} = {} does not divide tensor {} x context {} x data {} "
+        "= {}",
+        *p.expert.tensor, degree, *p.expert.tensor * degree, p.tensor, p.context.degree,
+        s.data_parallel(), all);
+  } else if (s.replicas() % degree != 0) {
+    keys.report({"parallelism.expert.degree",
+                 p.tensor > 1 && p.tensor * s.replicas() % degree == 0
+                     ? "with expert.tensor: 1 tensor ranks have experts of their own"
+                     : ""},
+                "expert degree {} does not divide context {} x data {} = {}", degree,
+                p.context.degree, s.data_parallel(), s.replicas());
+  }
+}
+
 void check_expert_shape(const Transformer& t, const KeyReports& keys) {
   const Experts& e = *t.experts;
   if (e.top_k > e.count) {
@@ -165,22 +189,23 @@ void check_experts(const Scenario& s, const Transformer& t, const KeyReports& ke
                   "experts with tensor parallelism need sequence parallelism: each rank routes its "
                   "own tokens");
     }
-    if (e.ffn % p.tensor != 0 || e.shared_ffn % p.tensor != 0) {
-      keys.report({"parallelism.tensor"},
-                  "tensor {} does not divide the experts' widths, {} and {} shared", p.tensor,
-                  e.ffn, e.shared_ffn);
+    if (e.shared_ffn % p.tensor != 0) {
+      keys.report({"parallelism.tensor"}, "tensor {} does not divide the shared experts' width, {}",
+                  p.tensor, e.shared_ffn);
     }
+  }
+  const int shares = p.expert.tensor.value_or(p.tensor);
+  const char* shared_by = p.expert.tensor ? "parallelism.expert.tensor" : "parallelism.tensor";
+  if (keys.sound({shared_by}) && e.ffn % shares != 0) {
+    keys.report({shared_by}, "tensor {} does not divide the experts' width, {}", shares, e.ffn);
   }
   const int degree = p.expert.degree;
   if (keys.sound({"parallelism.expert.degree"}) && e.count % degree != 0) {
     keys.report({"parallelism.expert.degree"}, "expert degree {} does not divide {} experts",
                 degree, e.count);
   }
-  if (keys.sound({"parallelism.expert.degree"}) && splits(s, keys) && s.replicas() % degree != 0) {
-    keys.report({"parallelism.expert.degree"},
-                "expert degree {} does not divide context {} x data {} = {}", degree,
-                p.context.degree, s.data_parallel(), s.replicas());
-  }
+  if (keys.sound({"parallelism.expert.degree", "parallelism.expert.tensor"}) && splits(s, keys))
+    check_mesh(s, keys);
   const double all = static_cast<double>(e.count) / static_cast<double>(e.top_k);
   if (keys.sound({"parallelism.expert.capacity"}) && p.expert.capacity.value_or(0) > all) {
     keys.report({"parallelism.expert.capacity"},
@@ -201,7 +226,7 @@ void check_experts(const Scenario& s, const Transformer& t, const KeyReports& ke
                 p.expert.imbalance, degree, degree);
   }
   if (!splits(s, keys) ||
-      !keys.sound({"parallelism.order", "parallelism.expert.degree",
+      !keys.sound({"parallelism.order", "parallelism.expert.degree", "parallelism.expert.tensor",
                    "parallelism.expert.dispatcher", "parallelism.expert.nodes",
                    "parallelism.expert.fp8_dispatch", "parallelism.expert.sms"}))
     return;

@@ -151,7 +151,13 @@ void describe(Io& io, ContextParallel& c) {
 
 template <class Io>
 void describe(Io& io, ExpertParallel& e) {
-  io.field("degree", e.degree, between(1, 4096), "context and data ranks that share the experts");
+  io.field("degree", e.degree, between(1, 4096),
+           "ranks that share the experts of a layer: context and data ranks; tensor ranks, too, "
+           "where those of `tensor` below are fewer than split other layers");
+  io.fallback(e.tensor, e.tensor, "as parallelism.tensor");
+  io.field("tensor", e.tensor, between(1, 4096),
+           "ranks that share each expert (Megatron-LM's --expert-tensor-parallel-size): experts "
+           "have a mesh of their own over all ranks of a stage, of so many times degree ranks");
   io.field("capacity", e.capacity, positive,
            "each expert gets this many times its fair share of tokens, padded or dropped; absent: "
            "dropless");
@@ -198,7 +204,7 @@ void describe(Io& io, Parallelism& p) {
       "it for themselves, keep it, and scatter its gradient, as PyTorch's ColwiseParallel does "
       "where its input is split; false: once for all, as with PrepareModuleInput");
   io.section("context", "degree", p.context, "sequences split over ranks, in attention too");
-  io.section("expert", "degree", p.expert, "experts split over context and data ranks");
+  io.section("expert", "degree", p.expert, "experts dealt to ranks");
   io.field("embedding", p.embedding, any,
            "a DLRM's tables lie on the data-parallel ranks whole, or each by its rows");
   io.field(

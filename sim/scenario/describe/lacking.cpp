@@ -14,6 +14,7 @@ bool has_effect(const std::string& key, const Scenario& s) {
   const Parallelism& p = s.parallelism;
   if (key.starts_with("parallelism.pipeline.")) return p.pipeline.stages > 1;
   if (key.starts_with("parallelism.context.")) return p.context.degree > 1;
+  if (key == "parallelism.expert.tensor") return p.expert.tensor.value_or(p.tensor) != p.tensor;
   if (key.starts_with("parallelism.expert.")) return p.expert.degree > 1;
   if (key == "parallelism.sequence") return p.tensor > 1;
   if (key == "parallelism.data.reshard_after_forward") return p.data.sharding.shards_parameters;
