@@ -72,6 +72,7 @@ class MegatronExport {
     add_model();
     add_heads();
     if (shape_.experts) add_experts();
+    if (shape_.mtp_layers > 0) model_.value("--mtp-num-layers", shape_.mtp_layers);
     add_batch();
     add_precision();
     add_kernels();
@@ -236,7 +237,7 @@ class MegatronExport {
   void add_pipeline() {
     const Pipeline& pipeline = p_.pipeline;
     parallel_.value("--pipeline-model-parallel-size", pipeline.stages);
-    const MegatronLayers layers = megatron_layers(pipeline);
+    const MegatronLayers layers = megatron_layers(pipeline, shape_.mtp_layers);
     if (!layers.layout.empty())
       parallel_.value("--pipeline-model-parallel-layout", layers.layout);
     else if (pipeline.chunks > 1)

@@ -38,17 +38,23 @@ std::optional<MegatronLayers> by_ends(const Layers& layers, std::int64_t chunks)
   return found;
 }
 
-/// All parts in their order: E the embedding, t a layer, L the head with its loss.
-std::string layout_of(const Layers& parts) {
+/// All parts in their order: E the embedding, t a layer, m one of multi-token prediction, L the head
+/// with its loss.
+std::string layout_of(const Layers& parts, std::int64_t mtp_layers) {
   std::vector<std::string> texts;
-  for (const std::int64_t layers : parts) texts.push_back(fmt::format("t*{}", layers));
+  for (const std::int64_t layers : parts)
+    texts.push_back(layers > 0 ? fmt::format("t*{}", layers) : std::string());
+  if (mtp_layers > 0) texts.back() += fmt::format("m*{}", mtp_layers);
   return fmt::format("E{}L", fmt::join(texts, "|"));
 }
 
 }  // namespace
 
-MegatronLayers megatron_layers(const Pipeline& pipeline) {
+MegatronLayers megatron_layers(const Pipeline& pipeline, std::int64_t mtp_layers) {
   if (pipeline.layers.empty()) return {};
+  // Options that count layers have no parts without any.
+  if (std::ranges::find(pipeline.layers, 0) != pipeline.layers.end())
+    return {.layout = layout_of(pipeline.layers, mtp_layers)};
   const auto plain = layers_of_chunk(pipeline.layers, pipeline);
   if (plain)
     if (const auto found = by_ends(*plain, pipeline.chunks)) return *found;
@@ -59,7 +65,7 @@ MegatronLayers megatron_layers(const Pipeline& pipeline) {
     const auto counted = layers_of_chunk(parts, pipeline);
     if (counted && is_even(*counted)) return {.embedding = embedding, .loss = loss};
   }
-  return {.layout = layout_of(pipeline.layers)};
+  return {.layout = layout_of(pipeline.layers, mtp_layers)};
 }
 
 }  // namespace stepsim

@@ -14,7 +14,8 @@ struct MegatronLayers {
   std::string layout;                    ///< "Et*7|t*9|t*9|t*7L", where the others cannot say it
 };
 
-/// The options that make these stages; none where the stages are even.
-MegatronLayers megatron_layers(const Pipeline& pipeline);
+/// The options that make these stages; none where the stages are even. `mtp_layers`: of multi-token
+/// prediction, on the last part.
+MegatronLayers megatron_layers(const Pipeline& pipeline, std::int64_t mtp_layers);
 
 }  // namespace stepsim

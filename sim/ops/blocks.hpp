@@ -1,6 +1,7 @@
 // The kinds of model: how each becomes blocks, and how many parameters it has.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "sim/ops/layer/layers.hpp"
@@ -14,13 +15,14 @@ struct BlockChain {
   std::vector<std::size_t> chain;
   /// chain of rank 0, where it differs from the others'
   std::vector<std::size_t> first_chain = {};
+  std::map<std::size_t, std::size_t> without_copy = {};  ///< as OpGraph's
 };
 
 /// Embedding, one layer, head; a model with experts has two kinds of layers where the leading ones
 /// are dense, and so has one with an encoder before its decoder.
 BlockChain transformer_blocks(const Scenario& scenario, const Transformer& model, const Pass& pass);
-/// The head where it uses the weights of an embedding on the same rank.
-Block tied_head_block(const Transformer& model, const Pass& pass);
+/// Whether the model's last part uses the word embedding, too.
+bool shares_embedding(const Transformer& model);
 
 /// Adds the copies of a loop over layers like this one.
 void add_scan_copies(Block& block, const Training& training);

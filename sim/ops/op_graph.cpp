@@ -21,13 +21,9 @@ void build_blocks(OpGraph& graph, const Scenario& s, const Pass& pass, const Tra
   graph.blocks = std::move(chain.blocks);
   graph.chain = std::move(chain.chain);
   graph.boundary = pass.activation(model.hidden);
-  if (model.tied_embeddings && !model.vision && !pass.frozen) {
-    graph.tied_elements = graph.blocks.front().order().front()->parameters.front();
-    if (s.parallelism.pipeline.stages > 1) {
-      graph.tied_head = graph.blocks.size();
-      graph.blocks.push_back(tied_head_block(model, pass));
-    }
-  }
+  graph.without_copy = std::move(chain.without_copy);
+  if (!shares_embedding(model) || pass.frozen) return;
+  graph.tied_elements = graph.blocks.front().order().front()->parameters.front();
 }
 
 void build_blocks(OpGraph& graph, const Scenario& /*s*/, const Pass& pass, const Mlp& model) {

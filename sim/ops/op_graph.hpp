@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -116,8 +117,12 @@ struct Block {
   OpDag dag;
   Bytes input;  ///< the activation that enters it, as full recompute keeps it, per micro-batch
   bool recomputable = false;
+  /// a layer that stays with the head, wherever the others are dealt to
+  bool behind_layers = false;
   std::vector<RecomputeRegion> regions = {};  ///< in the order in which a forward pass meets them
 
+  /// Whether the pipeline deals it out.
+  bool is_layer() const { return recomputable && !behind_layers; }
   /// The ops in an order in which a framework runs them forward (a topological order, stable by
   /// name of insertion). Throws InternalError when the graph has a cycle.
   std::vector<const Op*> order() const;
@@ -150,10 +155,11 @@ struct OpGraph {
   std::vector<std::size_t> first_chain = {};
   bool of_first = false;  ///< `chain` is that of rank 0, and `first_chain` the others'
   Bytes boundary;         ///< activation that passes between two blocks, per micro-batch, unsharded
-  /// this rank's elements of the word embedding, where the head uses it too
+  /// this rank's elements of the word embedding, where the model's last part uses it too
   double tied_elements = 0;
-  std::optional<std::size_t>
-      tied_head;  ///< a head without weights of its own, for a stage that has the embedding, too
+  /// blocks of the last part that hold a copy of the embedding, each with the block that it is on a
+  /// stage that has the embedding, too
+  std::map<std::size_t, std::size_t> without_copy = {};
   double total_parameters = 0;  ///< parameters of the whole model, over all tensor ranks
   Flops model_flops;            ///< forward and backward of one step, all ranks, without recompute
   std::string flop_convention;  ///< how that is counted: its name and what it says

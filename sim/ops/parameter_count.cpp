@@ -60,6 +60,14 @@ double ends(const Transformer& m) {
   return sum + (m.masked->next_sentence ? h * (h + 1) + 2 * (h + 1) : 0);
 }
 
+/// A layer like the last ones, a projection of two vectors to one, and a norm of each of these and of
+/// the output.
+double mtp_layer(const Transformer& m, double attention) {
+  const double h = real(m.hidden);
+  const double mlp = m.experts ? expert_layer(m) : mlp_size(m, m.ffn) + mlp_biases(m);
+  return attention + mlp + 2 * h * h + 5 * norm_size(m, m.hidden);
+}
+
 }  // namespace
 
 double parameter_count(const Transformer& m) {
@@ -73,14 +81,16 @@ double parameter_count(const Transformer& m) {
       (encoder + decoder - sparse) * dense_layer + (sparse > 0 ? sparse * expert_layer(m) : 0);
   // Before each attention and each MLP, and one more of each stack (or behind each).
   const double norms = attentions + encoder + decoder + (encoder > 0 ? 2 : 1);
-  return attentions * attention + mlps + norms * norm_size(m, m.hidden) + ends(m);
+  return attentions * attention + mlps + norms * norm_size(m, m.hidden) + ends(m) +
+         real(m.mtp_layers) * mtp_layer(m, attention);
 }
 
 double active_parameter_count(const Transformer& m) {
   if (!m.experts) return parameter_count(m);
   const Experts& e = *m.experts;
   return parameter_count(m) -
-         real((m.layers - e.dense_layers) * (e.count - e.top_k)) * mlp_size(m, e.ffn);
+         real((m.layers - e.dense_layers + m.mtp_layers) * (e.count - e.top_k)) *
+             mlp_size(m, e.ffn);
 }
 
 double parameter_count(const Mlp& m) {

@@ -6,6 +6,7 @@
 
 #include "sim/ops/blocks.hpp"
 #include "sim/ops/frozen.hpp"
+#include "sim/ops/mtp.hpp"
 #include "sim/ops/transformer_heads.hpp"
 #include "sim/ops/transformer_layer.hpp"
 
@@ -96,10 +97,32 @@ std::int64_t append_first_layer(BlockChain& result, const Scenario& scenario, La
   return 1;
 }
 
+/// The layers of multi-token prediction, each with the embedding of a further token before it and
+/// the head's weights behind it. A last stage has a copy of the embedding.
+void append_mtp(BlockChain& result, const Scenario& scenario, const LayerStack& stack) {
+  const bool owns_table = scenario.parallelism.pipeline.stages > 1;
+  const std::size_t layer = result.blocks.size();
+  for (const bool owns : {owns_table, false}) {
+    Block block = mtp_layer_block(stack, owns);
+    block.input = block_input(stack.pass, stack.model.hidden);
+    block.regions = recompute_regions(block);
+    result.blocks.push_back(std::move(block));
+    if (!owns) break;
+    result.without_copy[layer] = layer + 1;
+  }
+  result.blocks.push_back(head_block(stack, false));
+  result.blocks.back().name = "mtp head";
+  for (std::int64_t depth = 0; depth < stack.model.mtp_layers; ++depth) {
+    // One copy of the table is enough for all depths.
+    result.chain.push_back(depth == 0 || !owns_table ? layer : layer + 1);
+    result.chain.push_back(result.blocks.size() - 1);
+  }
+}
+
 }  // namespace
 
-Block tied_head_block(const Transformer& model, const Pass& pass) {
-  return head_block({model, pass, "", model.causal, 0}, false);
+bool shares_embedding(const Transformer& model) {
+  return (model.tied_embeddings && !model.vision) || model.mtp_layers > 0;
 }
 
 BlockChain transformer_blocks(const Scenario& scenario, const Transformer& model,
@@ -122,10 +145,16 @@ BlockChain transformer_blocks(const Scenario& scenario, const Transformer& model
   append(result,
          layer_block(stack, has_encoder ? "decoder layer" : "layer", model.experts.has_value()),
          model.layers - dense - begins);
+  if (model.mtp_layers > 0) append_mtp(result, scenario, stack);
   append(result, head_block(stack, owns_weights));
   if (stack.lora != nullptr) {
     train_adapters_alone(result.blocks.front().dag, true);
     train_adapters_alone(result.blocks.back().dag, false);
+  }
+  const bool copies_embedding = model.tied_embeddings && !model.vision && !pass.frozen;
+  if (copies_embedding && scenario.parallelism.pipeline.stages > 1) {
+    result.without_copy[result.chain.back()] = result.blocks.size();
+    result.blocks.push_back(head_block(stack, false));
   }
   for (Block& block : result.blocks) {
     if (scenario.training.scan_layers && block.recomputable)

@@ -261,11 +261,12 @@ void LayerStack::add_mlp(OpDag& dag, const Stream& stream, bool with_experts) co
   });
 }
 
-OpDag LayerStack::layer(bool with_experts) const {
-  OpDag dag;
-  Stream stream;
+OpDag LayerStack::layer(bool with_experts, OpDag before) const {
+  OpDag dag = std::move(before);
+  const Vertices input = dag.ops.empty() ? Vertices{} : Vertices{dag.ops.size() - 1};
+  Stream stream{input, input};
   if (!model.post_norm) {
-    const Vertex normed = dag.add(norm_of("attention norm", model.hidden), {});
+    const Vertex normed = dag.add(norm_of("attention norm", model.hidden), input);
     stream = {{normed}, {normed}};
   }
   const bool crosses = source_sequence > 0;

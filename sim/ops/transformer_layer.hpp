@@ -24,8 +24,8 @@ struct LayerStack {
   bool first = false;                ///< nothing before the layer is trained
 
   Op norm_of(const std::string& name, std::int64_t width, bool branches = true) const;
-  /// All ops of one layer.
-  OpDag layer(bool with_experts) const;
+  /// All ops of one layer, behind the last of those that come before it.
+  OpDag layer(bool with_experts, OpDag before = {}) const;
 
  private:
   /// Between two parts: what the next one reads, and what its residual connection takes around it.

@@ -60,6 +60,7 @@ struct MaskedHead {
 struct Transformer {
   std::int64_t layers = 0;
   std::int64_t encoder_layers = 0;  ///< layers whose output every layer attends to; 0: none
+  std::int64_t mtp_layers = 0;      ///< depths of multi-token prediction behind the layers; 0: none
   std::int64_t hidden = 0;
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;  ///< grouped-query attention when fewer than heads; default: heads

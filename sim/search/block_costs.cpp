@@ -237,7 +237,7 @@ ModelCosts model_costs(const Scenario& scenario, const SearchBase& base, const S
   costs.before.emplace_back();
   for (std::size_t i = 0; i < costs.graph.chain.size(); ++i) {
     const std::size_t block = costs.graph.chain[i];
-    if (costs.graph.blocks[block].recomputable) costs.layers.push_back(i);
+    if (costs.graph.blocks[block].is_layer()) costs.layers.push_back(i);
     costs.before.push_back(costs.before.back());
     costs.before.back() += costs.blocks[block];
   }

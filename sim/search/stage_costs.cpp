@@ -45,7 +45,7 @@ double above_saved(const ModelCosts& model, std::size_t begin, std::size_t end,
   double above = 0, freed = 0;
   for (std::size_t i = end; i-- > begin;) {
     const std::size_t block = model.graph.chain[i];
-    const bool is_layer = model.graph.blocks[block].recomputable;
+    const bool is_layer = model.graph.blocks[block].is_layer();
     const std::size_t how = is_layer ? recompute : kNothingAgain;
     const BlockCost& cost = model.blocks[block];
     above = std::max(above, cost.peak[how] - cost.saved[how] - freed);
@@ -146,7 +146,7 @@ class Stages {
     // A head beside the embedding has no weights of its own.
     const int last = static_cast<int>(parts_.size()) - 1;
     const auto holds = [&](int part) { return std::ranges::find(parts, part) != parts.end(); };
-    if (model_.graph.tied_head && last > 0 && holds(0) && holds(last))
+    if (!model_.graph.without_copy.empty() && last > 0 && holds(0) && holds(last))
       stage.dense -= model_.graph.tied_elements;
     return stage;
   }

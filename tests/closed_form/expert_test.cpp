@@ -6,6 +6,9 @@
 //   t = a + max((N-1) k S / (N q C), alpha + (k-1)/k S/N / B)
 // Inside one node it is alpha + (n-1)/n S / B.
 //
+// With expert.tensor 1 experts are dealt to tensor ranks, too, of which each sends its own tokens:
+// S is what one of t ranks has, 1/t of a sequence's.
+//
 // By DeepEP a token arrives once at each of the r ranks that have experts of it, and crosses to
 // each of their n nodes once: with T tokens of w bytes, S = T r w,
 //   t = a + max(S n/r (N-1)/N k/q / 0.9 C, (k-1)/k S / 0.87 B)
@@ -14,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/scenario/expert_mesh.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;
@@ -122,6 +126,65 @@ TEST_CASE("an all-to-all takes the time of its bytes, in a node and over NICs th
     CHECK(traffic(metrics, "expert").busy.seconds() == nine_digits(12 * expected));
     CHECK(traffic(metrics, "expert").bytes.bytes() == nine_digits(12 * S));
   }
+}
+
+TEST_CASE(
+    "experts with a mesh of their own are on tensor ranks, too, which send their own tokens") {
+  for (const int t : {1, 2, 4}) {
+    CAPTURE(t);
+    const double N = 2, k = 8, q = 4, S = 2048.0 / t * 2 * 1024 * 2;
+    const double expected =
+        a + std::max((N - 1) * k * S / (N * q * C), alpha + (k - 1) / k * S / N / B);
+    const Experiment e(moe(2, fmt::format("tensor: {}, sequence: {}, data: {{overlap: false}}, "
+                                          "expert: {{degree: 16, tensor: 1}}",
+                                          t, t > 1)));
+    const Metrics metrics = e.metrics();
+    const double passes = 12.0 * t;  // t micro-batches of one sequence for each of 16 / t replicas
+    CHECK(traffic(metrics, "expert").busy.seconds() == nine_digits(passes * expected));
+    CHECK(traffic(metrics, "expert").bytes.bytes() == nine_digits(passes * S));
+    CHECK(e.graph.model_flops.flops() ==
+          nine_digits(Experiment(moe(2, "")).graph.model_flops.flops()));
+  }
+}
+
+TEST_CASE("a mesh of experts is numbered as all ranks of a stage are") {
+  using Ranks = std::vector<int>;
+  const auto holders = [](const std::string& split) {
+    return expert_holders(scenario_of(moe(2, split)), 0);
+  };
+  // Eight of sixteen ranks have all experts: the first eight, where ep comes before dp.
+  const auto near = holders("tensor: 2, sequence: true, expert: {degree: 8, tensor: 1}");
+  CHECK(near[0][0] == Ranks{0, 8});
+  CHECK(near[0][7] == Ranks{7, 15});
+  const auto far =
+      holders("order: tp-cp-dp-ep-pp, tensor: 2, sequence: true, expert: {degree: 8, tensor: 1}");
+  CHECK(far[0][0] == Ranks{0, 1});
+  CHECK(far[0][7] == Ranks{14, 15});
+  // Two ranks share each expert, where four share the other layers.
+  const auto shared = holders("tensor: 4, sequence: true, expert: {degree: 4, tensor: 2}");
+  CHECK(shared[0][0] == Ranks{0, 8});
+  CHECK(shared[1][0] == Ranks{1, 9});
+  CHECK(shared[0][1] == Ranks{2, 10});
+  // Each expert on the tensor ranks: those of one index have all of them.
+  const auto plain = holders("tensor: 2, sequence: true, expert: {degree: 4}");
+  CHECK(plain[0][0] == Ranks{0, 8});
+  CHECK(plain[1][3] == Ranks{7, 15});
+}
+
+TEST_CASE("ranks that share an expert gather its rows, and scatter what comes of them") {
+  // Four tensor ranks, of which two share an expert: each gathers the rows of both.
+  const Experiment e(moe(1, "tensor: 4, sequence: true, expert: {degree: 4, tensor: 2}"));
+  const Metrics metrics = e.metrics();
+  const double rows = 2048.0 / 4 * 2 * 2;  // tokens, experts, ranks
+  // Two replicas have four sequences each: three layers, there and back, forward and backward.
+  CHECK(traffic(metrics, "expert_tensor").bytes.bytes() == nine_digits(4 * 12 * rows * 1024 * 2));
+  double all = 0;
+  for (const std::size_t index : e.graph.chain) {
+    const Block& block = e.graph.blocks[index];
+    const double experts = block.expert_parameters();
+    if (experts > 0) all += 8 * experts;
+  }
+  CHECK(all == nine_digits(3.0 * 16 * 3 * 1024 * 512));
 }
 
 TEST_CASE("by DeepEP a token reaches each rank and crosses to each node once") {

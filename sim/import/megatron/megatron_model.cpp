@@ -290,6 +290,8 @@ void write_megatron_model(MegatronOptions& o, const PlacedWord& program, Draft& 
     add_heads(o, draft, e);
   }
   if (has_megatron_experts(o)) add_experts(o, draft, e);
+  if (const std::int64_t depths = o.integer("mtp-num-layers", 0); depths > 0)
+    e.push_back(fmt::format("mtp_layers: {}", depths));
   draft.map("model", e);
 }
 

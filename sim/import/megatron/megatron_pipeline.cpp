@@ -20,7 +20,7 @@ struct Cut {
 };
 
 /// Parts of --pipeline-model-parallel-layout, as many on each stage. Throws UserError where it is
-/// none, or has a part without layers.
+/// none.
 std::vector<std::int64_t> layout_of(MegatronOptions& o, std::int64_t stages) {
   constexpr const char* kOption = "pipeline-model-parallel-layout";
   if (!o.has(kOption)) return {};
@@ -32,10 +32,18 @@ std::vector<std::int64_t> layout_of(MegatronOptions& o, std::int64_t stages) {
   if (parts % stages != 0)
     o.refuse(kOption, fmt::format("{} has {} parts, which are no multiple of {} stages",
                                   o.shown(kOption), parts, stages));
-  if (std::ranges::find(*layers, 0) != layers->end())
-    o.refuse(kOption, o.shown(kOption) + " has a part without layers, which is not simulated",
-             "give it a layer");
   return *layers;
+}
+
+/// Layers of multi-token prediction that the layout puts before the head's part.
+void note_mtp(MegatronOptions& o, Draft& draft) {
+  constexpr const char* kOption = "pipeline-model-parallel-layout";
+  if (!o.has(kOption)) return;
+  const std::string layout = o.text(kOption);
+  const std::size_t last = layout.rfind('|');
+  const std::size_t mtp = layout.find('m');
+  if (mtp < last && last != std::string::npos)
+    draft.note(o.shown(kOption), "multi-token prediction shares the head's part");
 }
 
 Cut cut_of(MegatronOptions& o) {
@@ -114,6 +122,7 @@ bool has_megatron_chunks(MegatronOptions& o) { return cut_of(o).chunks > 1; }
 
 void write_megatron_pipeline(MegatronOptions& o, Draft& draft) {
   const Cut cut = cut_of(o);
+  note_mtp(o, draft);
   std::vector<std::string> entries{fmt::format("stages: {}", cut.stages)};
   if (cut.chunks > 1) {
     entries.push_back(fmt::format("chunks: {}", cut.chunks));

@@ -14,7 +14,7 @@ std::vector<std::size_t> blocks_of(const Scenario& scenario, const OpGraph& grap
   const auto parts = static_cast<std::size_t>(placement.parts());
   const auto part = static_cast<std::size_t>(placement.part({stage, chunk}));
   // The blocks before the first layer and after the last go with the first and the last part.
-  const auto is_layer = [&](std::size_t block) { return graph.blocks[block].recomputable; };
+  const auto is_layer = [&](std::size_t block) { return graph.blocks[block].is_layer(); };
   const auto layers = static_cast<std::size_t>(std::ranges::count_if(graph.chain, is_layer));
   const auto before =
       static_cast<std::size_t>(std::ranges::find_if(graph.chain, is_layer) - graph.chain.begin());
@@ -28,9 +28,13 @@ std::vector<std::size_t> blocks_of(const Scenario& scenario, const OpGraph& grap
   if (part + 1 == parts) end = graph.chain.size();
   std::vector<std::size_t> blocks{graph.chain.begin() + static_cast<std::ptrdiff_t>(begin),
                                   graph.chain.begin() + static_cast<std::ptrdiff_t>(end)};
-  // A head beside the embedding has no weights of its own.
-  if (graph.tied_head && part + 1 == parts && placement.holds(stage, 0))
-    blocks.back() = *graph.tied_head;
+  // What uses the embedding beside it has no copy of its own.
+  if (part + 1 == parts && placement.holds(stage, 0)) {
+    for (std::size_t& block : blocks) {
+      if (const auto other = graph.without_copy.find(block); other != graph.without_copy.end())
+        block = other->second;
+    }
+  }
   return blocks;
 }
 

@@ -111,7 +111,7 @@ class TraceFacts::Kernels {
     std::vector<std::pair<const Block*, int>> layers;
     for (const std::size_t index : blocks) {
       const Block& block = graph.blocks[index];
-      layers.emplace_back(&block, block.recomputable ? layer++ : -1);
+      layers.emplace_back(&block, block.is_layer() ? layer++ : -1);
     }
     return layers;
   }
@@ -120,7 +120,7 @@ class TraceFacts::Kernels {
     const auto& stated = scenario.parallelism.pipeline.layers;
     if (!stated.empty()) return static_cast<int>(stated[static_cast<std::size_t>(part)]);
     int layers = 0;
-    for (const std::size_t block : graph.chain) layers += graph.blocks[block].recomputable ? 1 : 0;
+    for (const std::size_t block : graph.chain) layers += graph.blocks[block].is_layer() ? 1 : 0;
     return layers / placement_of(scenario).parts();
   }
 

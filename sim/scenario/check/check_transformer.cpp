@@ -303,6 +303,14 @@ void check_transformer(const Transformer& t, const KeyReports& keys) {
                  {"mla", t.mla.has_value()}},
                 "not modelled");
   }
+  if (t.mtp_layers > 0) {
+    check_apart(keys, "mtp_layers",
+                {{"encoder_layers", t.encoder_layers > 0},
+                 {"vision", t.vision.has_value()},
+                 {"masked", t.masked.has_value()},
+                 {"post_norm", t.post_norm}},
+                "not modelled");
+  }
   if (t.relative_positions > 0) {
     check_apart(keys, "relative_positions",
                 {{"positions", t.positions > 0}, {"mla", t.mla.has_value()}}, "not modelled");

@@ -56,6 +56,10 @@ void describe(Io& io, Transformer& t) {
   io.field("layers", t.layers, required(between(1, 1e5)), "layers; of the decoder where both are");
   io.field("encoder_layers", t.encoder_layers, between(0, 1e5),
            "of an encoder that the decoder attends to; 0: none");
+  io.field(
+      "mtp_layers", t.mtp_layers, between(0, 100),
+      "depths of multi-token prediction, as DeepSeek-V3 is trained: each has a layer of its own "
+      "behind the others, and uses embedding and head once more; 0: none");
   io.field("hidden", t.hidden, required(between(1, 1e6)), "width of the residual stream");
   io.field("heads", t.heads, required(between(1, 1e5)), "attention heads");
   io.fallback(t.kv_heads, t.heads, "heads");

@@ -23,8 +23,9 @@ void describe(Io& io, Pipeline& p) {
            "the next pass into an idle GPU");
   io.field("scatter_gather", p.scatter_gather, any,
            "tensor ranks send 1/t each and gather in the node; no effect with sequence parallel");
-  io.field("layers", p.layers, between(1, 1e5),
-           "layers of each stage (each chunk of each stage), in order of the model");
+  io.field("layers", p.layers, between(0, 1e5),
+           "layers of each stage (each chunk of each stage), in order of the model; the first one "
+           "has the embedding besides, the last one layers of multi-token prediction and the head");
 }
 
 /// How gradients are joined in buckets and reduced.
