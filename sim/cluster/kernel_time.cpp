@@ -26,8 +26,9 @@ double unaligned(const Gemm& gemm, const GemmProfile& p) {
 Seconds time_of(const Gemm& gemm, const GpuProfile& gpu) {
   const GemmProfile& p = gemm_profile(gpu, gemm.precision);
   const double grouped = gemm.weight_gradient ? p.grouped_weight_gradient : p.grouped;
+  const double blockwise = gemm.weight_gradient ? p.blockwise_weight_gradient : p.blockwise;
   GemmKernel kernel = gemm_kernel(gemm);
-  kernel.slower = unaligned(gemm, p);
+  kernel.slower = unaligned(gemm, p) * (gemm.blockwise ? blockwise : 1);
   return gemm_seconds(kernel, p, gemm_device(gpu)) *
          (p.sustained * (gemm.weight_gradient ? p.weight_gradient : 1) *
           (gemm.grouped ? grouped : 1));

@@ -152,6 +152,10 @@ class MegatronExport {
     if (experts.dense_layers > 0)
       model_.value("--moe-layer-freq", fmt::format("([0]*{}+[1]*{})", experts.dense_layers,
                                                    shape_.layers - experts.dense_layers));
+    if (experts.groups > 1) {
+      model_.value("--moe-router-num-groups", experts.groups);
+      model_.value("--moe-router-group-topk", experts.top_groups);
+    }
     model_.flag("--moe-grouped-gemm");
     const ExpertParallel& split = p_.expert;
     parallel_.value("--expert-model-parallel-size", split.degree);
@@ -161,7 +165,11 @@ class MegatronExport {
     parallel_.value("--moe-token-dispatcher-type", is_deep ? "flex" : "alltoall");
     parallel_.flag_if(is_deep, "--moe-enable-deepep");
     if (is_deep && split.sms) parallel_.value("--moe-deepep-num-sms", *split.sms);
-    parallel_.flag_if(split.overlap.value_or(false), "--overlap-moe-expert-parallel-comm");
+    const bool pairs = split.overlap.value_or(false);
+    parallel_.flag_if(pairs, "--overlap-moe-expert-parallel-comm");
+    if (split.delay_wgrad)
+      parallel_.flag(pairs ? "--delay-wgrad-compute"
+                           : "--overlap-dispatch-backward-with-experts-wgrad");
     if (!split.capacity) return;
     parallel_.value("--moe-expert-capacity-factor", *split.capacity);
     parallel_.flag("--moe-pad-expert-input-to-capacity");
@@ -189,9 +197,14 @@ class MegatronExport {
     if (is_fp8) {
       training_.value("--fp8-format", "hybrid");
       training_.value("--fp8-recipe", t_.fp8_scaling == Fp8Scaling::current ? "tensorwise"
-                                      : t_.fp8_scaling == Fp8Scaling::mxfp8 ? "mxfp8"
-                                                                            : "delayed");
+                                      : scales_blocks(t_.fp8_scaling) ? name_of(t_.fp8_scaling)
+                                                                      : "delayed");
       training_.flag_if(t_.fp8_parameters, "--fp8-param-gather");
+    }
+    if (t_.moments && *t_.moments != Precision::fp32) {
+      training_.flag("--use-precision-aware-optimizer");
+      training_.value("--exp-avg-dtype", name_of(*t_.moments));
+      training_.value("--exp-avg-sq-dtype", name_of(*t_.moments));
     }
     const bool is_wide = t_.gradients == Precision::fp32;
     training_.flag_if(t_.gradients == Precision::bf16, "--grad-reduce-in-bf16");
@@ -200,6 +213,11 @@ class MegatronExport {
   }
 
   void add_kernels() {
+    const bool is_te = t_.cross_entropy == CrossEntropy::transformer_engine;
+    if (is_te || t_.cross_entropy == CrossEntropy::megatron_fused) {
+      training_.flag("--cross-entropy-loss-fusion");
+      training_.value("--cross-entropy-fusion-impl", is_te ? "te" : "native");
+    }
     training_.value("--transformer-impl", name_of(t_.transformer_impl));
     // Which FlashAttention is installed stands in no option.
     training_.value("--attention-backend", t_.attention == "cudnn"            ? "fused"

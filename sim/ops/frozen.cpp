@@ -37,7 +37,7 @@ void drop_gradient(Op& op) {
 
 bool transposes_frozen(const Scenario& scenario) {
   const Training& t = scenario.training;
-  return t.lora && t.fp8_parameters && t.fp8_scaling != Fp8Scaling::mxfp8 &&
+  return t.lora && t.fp8_parameters && !scales_blocks(t.fp8_scaling) &&
          fp8_copies(t.fp8_scaling, scenario.cluster.gpu.architecture) > 1;
 }
 

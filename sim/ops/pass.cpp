@@ -2,24 +2,12 @@
 #include "sim/ops/pass.hpp"
 
 #include <algorithm>
-#include <optional>
 
-#include "sim/core/error.hpp"
 #include "sim/ops/frozen.hpp"
 #include "sim/ops/style/style.hpp"
-#include "sim/scenario/expert_nodes.hpp"
 
 namespace stepsim {
 namespace {
-
-/// Nodes that a token's experts are limited among: without a limit it reaches as many ranks on
-/// however many nodes they are.
-int limited_nodes(const Scenario& s) {
-  if (!s.parallelism.expert.nodes) return 1;
-  const std::optional<int> nodes = nodes_of_experts(s);
-  if (!nodes) throw InternalError("a limit on nodes with unequal numbers of experts");
-  return *nodes;
-}
 
 PassShape shape_of(const Scenario& s) {
   return {.batch = s.training.micro_batch,
@@ -55,7 +43,6 @@ PassSplit split_of(const Scenario& s) {
                   .context = p.context,
                   .experts = p.expert,
                   .expert_mesh = expert_mesh(s),
-                  .nodes_of_experts = limited_nodes(s),
                   .replicas = s.replicas(),
                   .gathers_parameters = p.data.sharding.shards_parameters};
   split.experts.fp8_dispatch &= p.expert.degree > 1;

@@ -61,7 +61,6 @@ struct PassSplit {
   ContextParallel context;     ///< ranks that share each sequence
   ExpertParallel experts;      ///< ranks that the experts are dealt to
   ExpertMesh expert_mesh;      ///< how these lie among the others
-  int nodes_of_experts = 1;    ///< that these ranks lie on, where a limit asks for it
   std::int64_t replicas = 1;   ///< data-parallel ranks
   bool gathers_parameters = false;  ///< ZeRO 3, which counts the gradients of a block itself
 };
@@ -93,8 +92,7 @@ struct Pass : PassShape, PassPrecision, PassSplit {
   bool gathers_tokens() const { return tensor > 1 && sequence_parallel; }
 };
 
-/// The pass of a scenario. Throws InternalError where the nodes of a token's experts are limited
-/// and their number cannot be known.
+/// The pass of a scenario.
 Pass pass_of(const Scenario& scenario, const Style& style);
 
 /// The pass for a layer that is never quantised: logits, the router.

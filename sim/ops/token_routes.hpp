@@ -1,32 +1,18 @@
-// Where the experts of a token are: on how many ranks and nodes, on average over uniform choices.
+// Where the experts of a token are: on how many ranks or nodes, on average over uniform choices.
 //
-// k of E experts are chosen, all choices alike. One of m equal parts of them, a rank or a node, has
-// none of the k with probability C(E - E/m, k) / C(E, k), so that m times the rest is the number of
-// parts that a token reaches. A router that is limited to L of N nodes chooses among E L / N.
+// A router chooses g of G groups, all choices alike, and k of their E' = E g / G experts. A part of
+// the experts that has m of them in chosen groups has none of the k with probability
+// C(E' - m, k) / C(E', k). So of P equal parts, each within one group,
+//   P g/G (1 - C(E' - E/P, k) / C(E', k))
+// are reached; of parts with several groups, each with as many of them chosen as chance has it.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-
-#include "sim/scenario/scenario.hpp"
+#include "sim/scenario/model.hpp"
 
 namespace stepsim {
 
-struct TokenRoutes {
-  double ranks = 1, nodes = 1;  ///< that the token reaches, its own included
-};
-
-struct ChosenExperts {
-  std::int64_t count = 1;    ///< experts
-  std::int64_t top_k = 1;    ///< experts of one token
-  std::optional<int> nodes;  ///< the most nodes that have experts of one token
-};
-
-/// The experts of the scenario's model. REQUIRES: it has experts.
-ChosenExperts chosen_experts(const Scenario& scenario);
-
-/// `ranks` on `nodes` have the experts, each equally many. REQUIRES: so many nodes as a token is
-/// limited to have its experts.
-TokenRoutes token_routes(const ChosenExperts& chosen, int ranks, int nodes);
+/// How many of `parts` equal parts of the experts, ranks or nodes, a token reaches. REQUIRES: parts
+/// within groups, or of whole ones.
+double parts_reached(const Experts& experts, int parts);
 
 }  // namespace stepsim

@@ -243,8 +243,11 @@ Vertex LayerStack::add_experts(OpDag& dag, const Vertices& inputs) const {
   const Experts& e = *model.experts;
   const ExpertShape shape{model.hidden, e, model.gated_mlp};
   const Vertex routed = dag.add(router(pass, shape), inputs);
-  const Vertex dispatched = dag.add(dispatch(pass, shape), {routed});
-  const Vertex computed = dag.add(expert_mlps(pass, shape), {dispatched});
+  Op outward = dispatch(pass, shape);
+  Op experts = expert_mlps(pass, shape);
+  if (pass.experts.delay_wgrad) delay_wgrad(experts, outward);
+  const Vertex dispatched = dag.add(std::move(outward), {routed});
+  const Vertex computed = dag.add(std::move(experts), {dispatched});
   const Vertex combined = dag.add(combine(pass, shape), {computed});
   if (e.shared_ffn == 0) return combined;
   // The shared experts come after the routed ones, as without Megatron's overlap of the two.

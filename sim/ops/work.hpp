@@ -31,6 +31,7 @@ struct Gemm {
   bool grouped = false;
   /// elements that the rows of its matrices are multiples of
   std::int64_t alignment = kAlignedElements;
+  bool blockwise = false;  ///< fp8: its operands have a scale for each 128 elements
 
   Flops flops() const {
     return Flops{2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *

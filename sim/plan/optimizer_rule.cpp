@@ -20,7 +20,8 @@ double weight_bytes(const Training& training) {
 
 double moment_bytes(const Training& training) {
   const OptimizerRule& rule = optimizer_rule(training);
-  return rule.moment_bytes > 0 ? rule.moment_bytes : weight_bytes(training);
+  if (rule.moment_bytes > 0) return rule.moment_bytes;
+  return training.moments ? bytes_per_element(*training.moments) : weight_bytes(training);
 }
 
 const std::vector<UpdateSweep>& of_kernels(const OptimizerRule& rule, OptimizerKernels kernels) {
@@ -49,7 +50,7 @@ std::vector<KnownOptimizer> known_optimizers() {
   std::vector<KnownOptimizer> known;
   for (const OptimizerRule* rule : Registry<OptimizerRule>::all())
     known.push_back({std::string(rule->name), rule->whole_tensors, !rule->foreach_op.empty(),
-                     !rule->composed.empty()});
+                     !rule->composed.empty(), rule->moments > 0 && rule->moment_bytes == 0});
   return known;
 }
 

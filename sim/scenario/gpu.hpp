@@ -116,6 +116,10 @@ struct GemmProfile {
   double unaligned_even = 1;           ///< compute time where 16-bit rows are even, but not of 16 B
   double unaligned_odd = 1;            ///< compute time where 16-bit rows are odd
   bool block_scaling = false;  ///< fp8: blocks of 32 elements have scales of their own (MXFP8)
+  /// fp8: time of products whose tensors have a scale for each 128 elements, over those with one
+  /// scale; 0: not known
+  double blockwise = 0;
+  double blockwise_weight_gradient = 0;  ///< as blockwise, for weight gradients
   /// time of a weight-gradient GEMM that accumulates, over the time of a forward GEMM
   double weight_gradient = 1;
   ConvolutionProfile convolution;

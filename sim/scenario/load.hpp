@@ -49,6 +49,7 @@ struct KnownOptimizer {
   bool whole_tensors = false;  ///< does not work on parts of a tensor
   bool has_foreach = true;     ///< has kernels for single operations
   bool has_composed = false;   ///< has them for elementary operations
+  bool has_moments = true;     ///< keeps moments whose type can be chosen
 };
 
 /// A style of kernels as the checks know it.

@@ -19,6 +19,8 @@ struct Experts {
   std::int64_t ffn = 0;           ///< inner width of one expert
   std::int64_t shared_ffn = 0;    ///< inner width of the shared experts together; 0: none
   std::int64_t dense_layers = 0;  ///< leading layers that keep the dense MLP
+  std::int64_t groups = 1;        ///< equal groups of experts
+  std::int64_t top_groups = 1;    ///< groups that a token's experts are chosen from
   bool operator==(const Experts&) const = default;
 };
 

@@ -40,8 +40,8 @@ template <>
 inline constexpr auto kNames<AmaxReduction> = names_until(AmaxReduction::none, "all", "tensor",
                                                           "none");
 template <>
-inline constexpr auto kNames<Fp8Scaling> = names_until(Fp8Scaling::mxfp8, "delayed", "current",
-                                                       "mxfp8");
+inline constexpr auto kNames<Fp8Scaling> = names_until(Fp8Scaling::blockwise, "delayed", "current",
+                                                       "mxfp8", "blockwise");
 template <>
 inline constexpr auto kNames<OptimizerKernels> = names_until(OptimizerKernels::composed, "fused",
                                                              "foreach", "per_tensor", "composed");
@@ -53,8 +53,8 @@ inline constexpr auto kNames<TransformerImpl> = names_until(TransformerImpl::tra
                                                             "local", "transformer_engine");
 template <>
 inline constexpr auto kNames<CrossEntropy> = names_until(CrossEntropy::transformer_engine,
-                                                         "megatron", "torch", "xentropy",
-                                                         "transformer_engine");
+                                                         "megatron", "megatron_fused", "torch",
+                                                         "xentropy", "transformer_engine");
 template <>
 inline constexpr auto kNames<ContextKind> = names_until(ContextKind::all_to_all, "ring",
                                                         "all_gather", "all_to_all");

@@ -51,10 +51,10 @@ struct ExpertParallel {
   std::optional<double> capacity;
   double imbalance = 1;  ///< dropless: rows of the busiest rank over the average
   Dispatcher dispatcher = Dispatcher::all_to_all;
-  std::optional<int> nodes;     ///< most nodes that have experts of one token; absent: any
   bool fp8_dispatch = false;    ///< rows go to their experts in fp8
   std::optional<int> sms;       ///< SMs that exchanges have; absent: see `exchange_sms`
   std::optional<bool> overlap;  ///< exchanges run beside the other pass; absent: where passes join
+  bool delay_wgrad = false;     ///< experts' weight gradients run beside the exchange behind them
 
   /// SMs that kernels leave to exchanges; nothing: exchanges run on NCCL's channels.
   std::optional<int> exchange_sms() const {

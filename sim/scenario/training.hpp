@@ -24,7 +24,7 @@ enum class OptimizerKernels { fused, foreach_op, per_tensor, composed };
 enum class UsedGradients { clear_buffer, clear_tensors, free, keep };
 
 /// Whose kernels compute the loss; bytes and sources: sim/ops/style/losses.cpp.
-enum class CrossEntropy { megatron, torch, xentropy, transformer_engine };
+enum class CrossEntropy { megatron, megatron_fused, torch, xentropy, transformer_engine };
 /// Whether these kernels need all logits of a token on one rank.
 constexpr bool needs_whole_tokens(CrossEntropy library) {
   return library == CrossEntropy::torch || library == CrossEntropy::xentropy;
@@ -62,9 +62,10 @@ struct Training {
   bool fp8_parameters = false;
   /// type that gradients are kept and reduced in; default: as precision
   Precision gradients = Precision::bf16;
-  bool fused_accumulation = true;  ///< weight-gradient GEMMs add to the gradients themselves
-  bool master_weights = true;      ///< fp32 copies of parameters that are narrower
-  std::string optimizer = "adam";  ///< a name of `stepsim list optimizers`
+  bool fused_accumulation = true;    ///< weight-gradient GEMMs add to the gradients themselves
+  bool master_weights = true;        ///< fp32 copies of parameters that are narrower
+  std::string optimizer = "adam";    ///< a name of `stepsim list optimizers`
+  std::optional<Precision> moments;  ///< type of the optimizer's moments; absent: as its weights
   OptimizerKernels optimizer_kernels = OptimizerKernels::fused;
   bool weight_decay = true;  ///< a kernel of its own where kernels are not fused
   UsedGradients used_gradients = UsedGradients::clear_buffer;

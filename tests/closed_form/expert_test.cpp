@@ -28,18 +28,18 @@ constexpr double alpha = 3e-6, B = 0.8 * 200e9;  // inside a node
 constexpr double a = 10e-6, C = 0.9 * 25e9;      // between nodes
 
 /// Four layers, the first dense; tokens of 1024 16-bit numbers, 2 of 16 experts each.
-std::string moe(int nodes, const std::string& parallelism) {
+std::string moe(int nodes, const std::string& parallelism, const std::string& groups = "") {
   return fmt::format(
       "cluster: {{name: c, gpu: a100-80, nodes: {}, gpus_per_node: 8, "
       "intra_node: {{bandwidth: 200 GB/s, efficiency: 0.8, latency: 3 us}}, "
       "inter_node: {{nics_per_node: 4, bandwidth: 25 GB/s, efficiency: 0.9, latency: 10 us}}}}\n"
       "model: {{name: m, layers: 4, hidden: 1024, heads: 16, kv_heads: 8, vocabulary: 32000, "
       "gated_mlp: true, rms_norm: true, bias: false, tied_embeddings: false, dropout: false, "
-      "experts: {{count: 16, top_k: 2, ffn: 512, shared_ffn: 256, dense_layers: 1}}}}\n"
+      "experts: {{count: 16, top_k: 2, ffn: 512, shared_ffn: 256, dense_layers: 1{}}}}}\n"
       "training: {{sequence_length: 2048, global_batch: {}, precision: bf16, attention: flash2, "
       "gradient_clipping: false}}\n"
       "parallelism: {{{}}}\nhost: {{launch: 0 us}}\n",
-      nodes, 8 * nodes, parallelism);
+      nodes, groups, 8 * nodes, parallelism);
 }
 
 double fused_attention_flops(const OpGraph& graph) {
@@ -190,23 +190,26 @@ TEST_CASE("ranks that share an expert gather its rows, and scatter what comes of
 TEST_CASE("by DeepEP a token reaches each rank and crosses to each node once") {
   const double T = 2048, w = 2 * 1024, N = 2, k = 8, q = 4;
   // Two of 16 experts, one on each of 16 ranks: never on the same. On another node than the first
-  // are 8 of the other 15. Limited to one node, both are there.
+  // are 8 of the other 15. Both are in one group where one alone is chosen, which a node has.
   struct Routes {
-    const char* split;
+    const char* groups;
     double r, n;
   };
-  for (const Routes& routes : {Routes{"", 2, 1 + 8.0 / 15}, Routes{", nodes: 1", 2, 1},
-                               Routes{", nodes: 2", 2, 1 + 8.0 / 15}}) {
-    CAPTURE(routes.split);
+  for (const Routes& routes :
+       {Routes{"", 2, 1 + 8.0 / 15}, Routes{", groups: 2, top_groups: 1", 2, 1},
+        Routes{", groups: 2", 2, 1 + 8.0 / 15}, Routes{", groups: 4, top_groups: 1", 2, 1}}) {
+    CAPTURE(routes.groups);
     const auto seconds = [&](double bytes) {
       const double S = T * routes.r * bytes;
       return a + std::max(S * routes.n / routes.r * (N - 1) / N * k / q / (0.9 * C),
                           (k - 1) / k * S / (0.87 * B));
     };
     const auto split = [&](const char* more) {
-      return moe(2, fmt::format("expert: {{degree: 16, dispatcher: deepep{}{}}}, data: {{overlap: "
-                                "false}}",
-                                routes.split, more));
+      return moe(2,
+                 fmt::format("expert: {{degree: 16, dispatcher: deepep{}}}, data: {{overlap: "
+                             "false}}",
+                             more),
+                 routes.groups);
     };
     const Metrics metrics = Experiment(split("")).metrics();
     CHECK(traffic(metrics, "expert").busy.seconds() == nine_digits(12 * seconds(w)));
@@ -218,18 +221,18 @@ TEST_CASE("by DeepEP a token reaches each rank and crosses to each node once") {
   }
 }
 
-// Eight ranks have two of 16 experts each. As neighbours they share a node, and two experts of a
-// token are on the same rank with probability 1/15; a rank on each of eight nodes, a limit of one
-// node leaves one of them.
-TEST_CASE("a limit on nodes counts those that the order of ranks spreads experts over") {
+// Eight ranks have two of 16 experts each. Two experts of a token are on the same rank with
+// probability 1/15, or 1/7 where a group of four ranks is chosen first, and always where the group
+// is a rank's.
+TEST_CASE("groups that a router chooses decide how many ranks a token reaches") {
   const double T = 2048, w = 2 * 1024;
-  const auto bytes = [](const char* order) {
-    const auto split =
-        fmt::format("order: {}, expert: {{degree: 8, dispatcher: deepep, nodes: 1}}", order);
-    return traffic(Experiment(moe(8, split)).metrics(), "expert").bytes.bytes();
+  const auto bytes = [](const char* groups) {
+    const Experiment e(moe(1, "expert: {degree: 8, dispatcher: deepep}", groups));
+    return traffic(e.metrics(), "expert").bytes.bytes();
   };
-  CHECK(bytes("tp-cp-ep-dp-pp") == nine_digits(12 * T * w * (2 - 1.0 / 15)));
-  CHECK(bytes("tp-cp-dp-ep-pp") == nine_digits(12 * T * w));
+  CHECK(bytes("") == nine_digits(12 * T * w * (2 - 1.0 / 15)));
+  CHECK(bytes(", groups: 2, top_groups: 1") == nine_digits(12 * T * w * (2 - 1.0 / 7)));
+  CHECK(bytes(", groups: 8, top_groups: 1") == nine_digits(12 * T * w));
 }
 
 namespace {

@@ -63,9 +63,11 @@ constexpr std::string_view kHarmless =
 constexpr std::string_view kBesideOthers =
     "account-for-embedding-in-pipeline-split account-for-loss-in-pipeline-split "
     "accumulate-allreduce-grads-in-fp32 bf16 cp-comm-type data-parallel-sharding-strategy "
-    "decoder-first-pipeline-num-layers decoder-last-pipeline-num-layers "
-    "expert-tensor-parallel-size "
+    "decoder-first-pipeline-num-layers decoder-last-pipeline-num-layers delay-wgrad-compute "
+    "exp-avg-dtype exp-avg-sq-dtype expert-tensor-parallel-size "
     "fp16 grad-reduce-in-bf16 group-query-attention kv-channels kv-lora-rank "
+    "main-params-dtype moe-router-group-topk moe-router-num-groups mtp-num-layers "
+    "overlap-dispatch-backward-with-experts-wgrad use-precision-aware-optimizer "
     "moe-deepep-num-sms moe-enable-deepep moe-expert-capacity-factor moe-ffn-hidden-size "
     "moe-flex-dispatcher-backend moe-grouped-gemm moe-layer-freq "
     "moe-pad-expert-input-to-capacity moe-router-topk moe-shared-expert-intermediate-size "
@@ -99,15 +101,11 @@ constexpr KnownOptions kNotSimulated[] = {
      "its file is not read: --zero-stage, precision and batch of the command line count"},
     {"defer-embedding-wgrad-compute wgrad-deferral-limit",
      "weight gradients of the head run in their place"},
-    {"delay-wgrad-compute overlap-dispatch-backward-with-experts-wgrad",
-     "weight gradients run in their place"},
     {"distribute-saved-activations partition-activations",
      "each tensor-parallel rank keeps whole activations"},
     {"embed-layernorm", "no norm follows the embedding"},
     {"ep-overlap-early-attn-memory-release",
      "memory of attention is freed as the schedule ends with it"},
-    {"exp-avg-dtype exp-avg-sq-dtype main-params-dtype use-precision-aware-optimizer",
-     "optimizer state is fp32"},
     {"first-last-layers-bf16 num-layers-at-end-in-bf16 num-layers-at-start-in-bf16",
      "all layers compute as the others do"},
     {"fp32-residual-connection", "residuals have the precision of activations"},
@@ -132,11 +130,8 @@ constexpr KnownOptions kNotSimulated[] = {
     {"moe-hybridep-num-sms", "tokens travel as with DeepEP"},
     {"moe-layer-recompute", "recompute is that of --recompute-granularity"},
     {"moe-mlp-glu-interleave-size", "gates and inputs of experts are not interleaved"},
-    {"moe-pad-experts-for-cuda-graph-inference moe-router-padding-for-fp8 "
-     "moe-router-padding-for-quantization",
-     "experts' rows are not padded"},
+    {"moe-pad-experts-for-cuda-graph-inference", "experts' rows are not padded"},
     {"moe-paged-stash", "activations stay where they are"},
-    {"moe-router-group-topk moe-router-num-groups", "a token may go to experts of every group"},
     {"moe-router-topk-limited-devices", "a token may go to experts of every rank"},
     {"moe-shared-expert-gate", "shared experts have no gate"},
     {"moe-shared-expert-overlap", "shared experts run after the routed ones"},

@@ -189,6 +189,14 @@ std::int64_t dense_layers(MegatronOptions& o, std::int64_t layers) {
   return first - pattern->begin();
 }
 
+/// The groups that a router chooses first, where it does.
+std::string groups_of_experts(MegatronOptions& o) {
+  const std::int64_t groups = o.integer("moe-router-num-groups", 0);
+  const std::int64_t chosen = o.integer("moe-router-group-topk", 0);
+  return groups > 0 && chosen > 0 ? fmt::format(", groups: {}, top_groups: {}", groups, chosen)
+                                  : std::string();
+}
+
 void add_experts(MegatronOptions& o, Draft& draft, Entries& e) {
   const std::int64_t count = o.integer("num-experts", 0);
   const std::int64_t chosen = o.positive("moe-router-topk", 2);
@@ -201,9 +209,9 @@ void add_experts(MegatronOptions& o, Draft& draft, Entries& e) {
   const std::int64_t shared =
       o.has("enable-shared-expert") ? o.integer("num-shared-experts", 1) : 0;
   e.push_back(fmt::format(
-      "experts: {{count: {}, top_k: {}, ffn: {}, shared_ffn: {}, dense_layers: {}}}", count, chosen,
-      width, o.integer("moe-shared-expert-intermediate-size", shared * width),
-      dense_layers(o, o.required("num-layers"))));
+      "experts: {{count: {}, top_k: {}, ffn: {}, shared_ffn: {}, dense_layers: {}{}}}", count,
+      chosen, width, o.integer("moe-shared-expert-intermediate-size", shared * width),
+      dense_layers(o, o.required("num-layers")), groups_of_experts(o)));
   if (!o.is_on("disable-bias-linear"))
     draft.note("no --disable-bias-linear", "experts have no biases");
   if (!o.is_on("moe-grouped-gemm") && o.integer("expert-model-parallel-size", 1) < count)

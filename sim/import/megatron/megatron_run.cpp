@@ -146,6 +146,19 @@ class MegatronImport {
     return name == "sgd" && !o_.is_zero("sgd-momentum") ? "momentum" : name;
   }
 
+  /// Types of the optimizer's state, which its precision-aware form alone lets choose.
+  void add_moments(Entries& e) {
+    const std::vector<std::string> types{"fp32", "fp16", "bf16", "fp8"};
+    const std::string first = o_.choice("exp-avg-dtype", types, "fp32");
+    const std::string second = o_.choice("exp-avg-sq-dtype", types, "fp32");
+    const std::string weights = o_.choice("main-params-dtype", types, "fp32");
+    if (!o_.is_on("use-precision-aware-optimizer")) return;
+    if (first != "fp32" || second != "fp32") e.push_back("moments: " + first);
+    if (second != first) draft_.note("--exp-avg-sq-dtype " + second, "both moments are " + first);
+    if (weights != "fp32")
+      draft_.note("--main-params-dtype " + weights, "main parameters are fp32");
+  }
+
   /// Scales of fp8, delayed unless it is said otherwise, and what is gathered in it.
   void add_fp8(Entries& e) {
     const std::string recipe = o_.choice(
@@ -153,8 +166,8 @@ class MegatronImport {
     const bool gathers = o_.is_on("fp8-param-gather") || o_.has("fp8-param");
     if (!o_.has("fp8-format")) return;
     if (recipe == "mxfp8") e.emplace_back("fp8_scaling: mxfp8");
-    if (recipe == "tensorwise" || recipe == "blockwise") e.emplace_back("fp8_scaling: current");
-    if (recipe == "blockwise") draft_.note("--fp8-recipe blockwise", "each tensor has one scale");
+    if (recipe == "tensorwise") e.emplace_back("fp8_scaling: current");
+    if (recipe == "blockwise") e.emplace_back("fp8_scaling: blockwise");
     if (gathers) e.emplace_back("fp8_parameters: true");
   }
 
@@ -163,7 +176,7 @@ class MegatronImport {
     const std::string kernels = o_.choice("cross-entropy-fusion-impl", {"native", "te"}, "native");
     if (!o_.is_on("cross-entropy-loss-fusion")) return;
     if (kernels == "te") return e.push_back("cross_entropy: transformer_engine");
-    draft_.note("--cross-entropy-loss-fusion", "the loss runs as separate kernels");
+    e.emplace_back("cross_entropy: megatron_fused");
   }
 
   /// slime sets bf16 and the distributed optimizer by itself (THUDM/slime,
@@ -227,6 +240,7 @@ class MegatronImport {
     if (o_.has("make-vocab-size-divisible-by"))
       e.push_back(
           fmt::format("vocabulary_multiple: {}", o_.positive("make-vocab-size-divisible-by", 128)));
+    add_moments(e);
     add_fp8(e);
     add_cross_entropy(e);
     if (o_.is_on("no-gradient-accumulation-fusion")) e.emplace_back("fused_accumulation: false");
@@ -333,6 +347,8 @@ class MegatronImport {
                                   "deepep") == "deepep";
     const std::int64_t sms = o_.integer("moe-deepep-num-sms", kDeepEpSms);
     const bool pairs = o_.is_on("overlap-moe-expert-parallel-comm");
+    const bool of_pairs = o_.is_on("delay-wgrad-compute");
+    const bool delays = of_pairs || o_.is_on("overlap-dispatch-backward-with-experts-wgrad");
     if (expert_ == 1) return;
     if (dispatcher == "flex" && (enabled || chosen) && expert_tensor_ == 1) {
       e.emplace_back("dispatcher: deepep");
@@ -342,6 +358,7 @@ class MegatronImport {
                   "tokens reach their experts by all-to-all");
     }
     if (pairs) e.emplace_back("overlap: true");
+    if (delays) e.emplace_back("delay_wgrad: true");
   }
 
   /// ZeRO's stage; with bf16 stage 0 is an optimizer that is sharded, too

@@ -95,6 +95,8 @@ Op router(const Pass& pass, const ExpertShape& shape);
 Op dispatch(const Pass& pass, const ExpertShape& shape);
 /// The MLPs of this rank's experts, as grouped GEMMs.
 Op expert_mlps(const Pass& pass, const ExpertShape& shape);
+/// Moves the experts' gradients of weights behind the start of dispatch's exchange of gradients.
+void delay_wgrad(Op& experts, Op& dispatch);
 /// Results back to the ranks of their tokens, and their weighted sums.
 Op combine(const Pass& pass, const ExpertShape& shape);
 

@@ -305,16 +305,22 @@ Gemm aligned(Gemm gemm, const Pass& pass) {
   return gemm;
 }
 
+Gemm scaled(Gemm gemm, const Pass& pass) {
+  gemm.blockwise = pass.quantises() && pass.fp8_scaling == Fp8Scaling::blockwise;
+  return gemm;
+}
+
 }  // namespace
 
 Launch linear_gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
                    std::int64_t k, bool weight_gradient) {
-  return {name, aligned({m, n, k, 1, weight_gradient, pass.linear}, pass), weight_gradient};
+  return {name, scaled(aligned({m, n, k, 1, weight_gradient, pass.linear}, pass), pass),
+          weight_gradient};
 }
 
 Launch grouped_gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
                     std::int64_t k, std::int64_t groups, bool weight_gradient) {
-  return {name, aligned({m, n, k, groups, weight_gradient, pass.linear, true}, pass),
+  return {name, scaled(aligned({m, n, k, groups, weight_gradient, pass.linear, true}, pass), pass),
           weight_gradient};
 }
 

@@ -18,6 +18,7 @@
 // to widen them first.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "sim/ops/layer/layers.hpp"
 #include "sim/ops/style/style.hpp"
@@ -39,10 +40,15 @@ struct Rows {
     computed = received * static_cast<double>(pass.expert_mesh.tensor);
     local = e.count / pass.experts.degree;
     each = std::max<std::int64_t>(std::llround(computed / static_cast<double>(local)), 1);
-    const auto ranks = static_cast<int>(pass.experts.degree);
-    const TokenRoutes routes =
-        token_routes({e.count, e.top_k, pass.experts.nodes}, ranks, pass.nodes_of_experts);
-    arrived = tokens * routes.ranks * pass.experts.imbalance;
+    if (pass.quantises()) pad(pass.fp8_scaling == Fp8Scaling::mxfp8 ? 32 : 16);
+    arrived = tokens * parts_reached(e, pass.experts.degree) * pass.experts.imbalance;
+  }
+  /// Products in fp8 take multiples of so many rows (NVIDIA/Megatron-LM
+  /// megatron/core/fp8_utils.py, get_fp8_align_size; TransformerEngine's Fp8Padding).
+  void pad(std::int64_t rows) {
+    if (each % rows == 0) return;
+    each = (each + rows - 1) / rows * rows;
+    computed = static_cast<double>(each * local);
   }
   double tokens;       ///< tokens of this rank
   double average;      ///< one for each expert of each token
@@ -277,6 +283,25 @@ Op expert_mlps(const Pass& pass, const ExpertShape& shape) {
   append(op.backward, kernels.backward);
   add_backward(op, pass, rows, up);
   return op;
+}
+
+void delay_wgrad(Op& experts, Op& dispatch) {
+  const auto is_of_weights = [](const Item& item) {
+    const auto* launch = std::get_if<Launch>(&item);
+    if (launch == nullptr) return std::holds_alternative<GradientReady>(item);
+    const auto* product = std::get_if<Gemm>(&launch->work);
+    return launch->for_weights || (product != nullptr && product->weight_gradient);
+  };
+  const auto start = std::ranges::find_if(dispatch.backward, [](const Item& item) {
+    const auto* collective = std::get_if<StartCollective>(&item);
+    return collective != nullptr && collective->axis == Axis::expert;
+  });
+  if (start == dispatch.backward.end()) return;
+  Items& all = experts.backward;
+  const auto delayed = std::stable_partition(
+      all.begin(), all.end(), [&](const Item& item) { return !is_of_weights(item); });
+  dispatch.backward.insert(std::next(start), delayed, all.end());
+  all.erase(delayed, all.end());
 }
 
 Op combine(const Pass& pass, const ExpertShape& shape) {

@@ -5,6 +5,10 @@
 //   (4+4), sum (4), divide (4+4). Backward: scale by the loss gradient (4+4), cast back (4+2).
 //   Labels are transposed to the logits' layout, not these, and look up and update one logit a
 //   token.
+// - megatron_fused (NVIDIA/Megatron-LM megatron/core/fusions/fused_cross_entropy.py), the same by
+//   torch.compile. Forward: cast and maximum (2+4), subtract and exponential in place (4+4), sum
+//   (4), divide (4+4). Backward: scale by the loss gradient (4+4), cast back (4+2). Predicted
+//   logits and sums cross ranks together.
 // - torch (pytorch/pytorch aten/src/ATen/native/LossNLL.cpp; autocast runs it in fp32). Forward:
 //   cast (2+4), log-softmax (4+4). Backward: the labels' gradient cleared (4), log-softmax
 //   backward (4+4+4), cast back (4+2).
@@ -27,6 +31,8 @@ LossTraffic library_loss(CrossEntropy library, double element, bool /*whole*/) {
   switch (library) {
     case CrossEntropy::megatron:
       return {cast + 8 * kFp32, 2 * kFp32 + cast, kFp32, 3};
+    case CrossEntropy::megatron_fused:
+      return {cast + 5 * kFp32, 2 * kFp32 + cast, kFp32, 2};
     case CrossEntropy::torch:
       return {cast + 2 * kFp32, 4 * kFp32 + cast, kFp32, 0};
     case CrossEntropy::xentropy:

@@ -37,9 +37,10 @@ Phase forwarded(const Scenario& scenario, Bytes bytes, const GroupShape& group) 
   }
   if (group.nodes == 1) return phase;
   phase.latency = std::max(phase.latency, cluster.inter_node->latency);
-  const ChosenExperts chosen = chosen_experts(scenario);
-  const TokenRoutes routes = token_routes(chosen, group.ranks, group.nodes);
-  const double remote = routes.nodes / routes.ranks * (group.nodes - 1) / group.nodes;
+  const Experts& experts = *std::get<Transformer>(scenario.model.shape).experts;
+  const double nodes = parts_reached(experts, group.nodes);
+  const double ranks = parts_reached(experts, group.ranks);
+  const double remote = nodes / ranks * (group.nodes - 1) / group.nodes;
   phase.flows.push_back({Pattern::pairs_between, bytes * (remote * members / group.nics),
                          nic_rate(cluster) * kFilledBetween});
   return phase;

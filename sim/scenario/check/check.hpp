@@ -68,7 +68,7 @@ void check_without_tokens(const Scenario& scenario, const KeyReports& keys);
 void check_resnet_training(const Scenario& scenario, const ResNet& model, const KeyReports& keys);
 void check_dlrm_training(const Scenario& scenario, const KeyReports& keys);
 /// REQUIRES: the model has those experts; what splits them and the ranks divides them.
-void check_dispatch(const Scenario& scenario, const Experts& experts, const KeyReports& keys);
+void check_dispatch(const Scenario& scenario, const KeyReports& keys);
 /// How layers become kernels, and what becomes of gradients and losses.
 void check_kernels(const Scenario& scenario, const KnownNames& known, const KeyReports& keys);
 void check_gradients(const Scenario& scenario, const KeyReports& keys);

@@ -76,6 +76,12 @@ void check_known_optimizer(const Scenario& s, const KnownOptimizer& optimizer,
                 "{} needs the norms of whole tensors, but {} gives each rank a part",
                 optimizer.name, sharding.name);
   }
+  if (s.training.moments && !optimizer.has_moments) {
+    keys.report({"training.moments", "leave it out"}, "{} has no moments whose type can be chosen",
+                optimizer.name);
+  } else if (s.training.moments == Precision::tf32) {
+    keys.report({"training.moments", "use fp32"}, "tf32 is a type of products, not of memory");
+  }
   if (has_kernels(optimizer, s.training.optimizer_kernels)) return;
   keys.report({"training.optimizer_kernels", "use fused"}, "{} has fused kernels{}, not {}",
               optimizer.name,

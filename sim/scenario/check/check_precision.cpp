@@ -9,9 +9,11 @@
 namespace stepsim {
 namespace {
 
-bool scales_blocks(const GpuProfile& gpu) {
-  return std::ranges::any_of(gpu.gemm, [](const GemmProfile& gemm) {
-    return gemm.precision == Precision::fp8 && gemm.block_scaling;
+/// Whether the GPU has the products of that kind of fp8; all that have fp8 have one scale a tensor.
+bool multiplies(const GpuProfile& gpu, Fp8Scaling scaling) {
+  return std::ranges::any_of(gpu.gemm, [&](const GemmProfile& gemm) {
+    if (gemm.precision != Precision::fp8) return false;
+    return scaling == Fp8Scaling::mxfp8 ? gemm.block_scaling : gemm.blockwise > 0;
   });
 }
 
@@ -42,11 +44,12 @@ void check_precision(const Scenario& scenario, const KeyReports& keys) {
          "leave it out, or state \"precision: fp8\" and \"sharding: zero1\""},
         "fp8_parameters are those that zero1, zero2 and zero3 gather where precision is fp8");
   }
-  if (t.precision == Precision::fp8 && t.fp8_scaling == Fp8Scaling::mxfp8 && !scales_blocks(gpu)) {
+  if (t.precision == Precision::fp8 && scales_blocks(t.fp8_scaling) &&
+      !multiplies(gpu, t.fp8_scaling)) {
     keys.report({"training.fp8_scaling", "use delayed or current"},
                 "GPU profile '{}' has no products of blocks with scales of their "
-                "own, as mxfp8 needs",
-                gpu.name);
+                "own, as {} needs",
+                gpu.name, name_of(t.fp8_scaling));
   }
   if (t.cublas < kCublasOfAnyAlignment && gpu.architecture != Architecture::volta) {
     keys.report(

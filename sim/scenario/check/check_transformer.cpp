@@ -53,6 +53,17 @@ void check_expert_shape(const Transformer& t, const KeyReports& keys) {
   if (e.top_k > e.count) {
     keys.report({"model.experts.top_k"}, "top_k {} is more than the {} experts", e.top_k, e.count);
   }
+  if (e.count % e.groups != 0 || e.top_groups > e.groups) {
+    keys.report(
+        {"model.experts.groups"},
+        "{} experts have {} groups, of which {} are chosen: equal groups are wanted, and no "
+        "more of them than there are",
+        e.count, e.groups, e.top_groups);
+  } else if (e.count / e.groups * e.top_groups < e.top_k) {
+    keys.report({"model.experts.top_groups"},
+                "top_groups {} have {} of {} experts, but a token goes to {}", e.top_groups,
+                e.count / e.groups * e.top_groups, e.count, e.top_k);
+  }
   if (e.dense_layers >= t.layers) {
     keys.report({"model.experts.dense_layers",
                  "state fewer dense_layers, or \"experts: ~\" for a dense model"},
@@ -227,10 +238,10 @@ void check_experts(const Scenario& s, const Transformer& t, const KeyReports& ke
   }
   if (!splits(s, keys) ||
       !keys.sound({"parallelism.order", "parallelism.expert.degree", "parallelism.expert.tensor",
-                   "parallelism.expert.dispatcher", "parallelism.expert.nodes",
-                   "parallelism.expert.fp8_dispatch", "parallelism.expert.sms"}))
+                   "parallelism.expert.dispatcher", "parallelism.expert.fp8_dispatch",
+                   "parallelism.expert.sms", "parallelism.expert.delay_wgrad"}))
     return;
-  check_dispatch(s, e, keys);
+  check_dispatch(s, keys);
 }
 
 // --- training

@@ -108,6 +108,11 @@ void describe(Io& io, GemmProfile& g) {
               "time of a weight-gradient GEMM that accumulates, over a forward one");
   io.constant("block_scaling", g.block_scaling, any,
               "fp8: whether blocks of 32 elements may have scales of their own (MXFP8)");
+  io.constant("blockwise", g.blockwise, non_negative,
+              "fp8: time of products whose tensors have a scale for each 128 elements, as "
+              "DeepSeek-V3's, over those with one scale; 0: not known");
+  io.constant("blockwise_weight_gradient", g.blockwise_weight_gradient, non_negative,
+              "as blockwise, for weight gradients");
   // The ratios of the A100 (calib/gpus/a100-80.yaml), for GPUs without measured grouped GEMMs.
   io.fallback(g.grouped, 1.12, "1.12");
   io.constant("grouped", g.grouped, positive,

@@ -16,6 +16,12 @@ void describe(Io& io, Experts& e) {
            "inner width of the shared experts together; 0: none");
   io.field("dense_layers", e.dense_layers, between(0, 1e5),
            "leading layers that keep the dense MLP of width ffn");
+  io.field("groups", e.groups, between(1, 1e5),
+           "equal groups of neighbouring experts, as DeepSeek's router has them");
+  io.fallback(e.top_groups, e.groups, "groups");
+  io.field("top_groups", e.top_groups, between(1, 1e5),
+           "groups that a token's experts are chosen from: where each node has one, as many nodes "
+           "are sent a token at most");
 }
 
 template <class Io>

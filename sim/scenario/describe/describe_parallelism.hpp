@@ -168,9 +168,6 @@ void describe(Io& io, ExpertParallel& e) {
            "whose kernels exchange tokens: NCCL's, with a row for each expert of a token; or "
            "DeepEP's, with one for each rank that has such experts, of which one crosses to each "
            "node");
-  io.field("nodes", e.nodes, between(1, 4096),
-           "deepep: nodes that have experts of one token, at most, as a router that is limited to "
-           "groups of experts has it; absent: any");
   io.field("fp8_dispatch", e.fp8_dispatch, any,
            "tokens go to their experts, and gradients of outputs back to them, in fp8 with a scale "
            "for each 128 numbers");
@@ -183,6 +180,10 @@ void describe(Io& io, ExpertParallel& e) {
            "exchanges of a forward pass run beside kernels of a backward pass and the other way "
            "round, in pairs of passes: of dualpipe, and of interleaved and one stage, which then "
            "run one forward pass ahead (Megatron-LM's --overlap-moe-expert-parallel-comm)");
+  io.field("delay_wgrad", e.delay_wgrad, any,
+           "experts' weight gradients are computed while the gradients of their inputs go back to "
+           "their ranks (Megatron-LM's --delay-wgrad-compute and "
+           "--overlap-dispatch-backward-with-experts-wgrad)");
 }
 
 template <class Io>

@@ -64,10 +64,9 @@ void describe_numbers(Io& io, Training& t) {
       "precision", t.precision, any,
       "type of the GEMMs, which the GPU's profile must have; fp8: of linear layers, the rest is "
       "bf16");
-  io.field(
-      "fp8_scaling", t.fp8_scaling, any,
-      "where fp8 tensors have their scales from: earlier steps, themselves, or each block of 32 "
-      "elements");
+  io.field("fp8_scaling", t.fp8_scaling, any,
+           "where fp8 tensors have their scales from: earlier steps, themselves, each block of 32 "
+           "elements, or each 128 of a row (128 x 128 of weights), as DeepSeek-V3's");
   io.field("reduce_amax", t.reduce_amax, any,
            "delayed scaling: tensor-, context- and data-parallel ranks agree on scales after each "
            "pass, as Transformer Engine's do, or only tensor-parallel ones, or none; absent: all");
@@ -94,6 +93,10 @@ void describe_optimizer(Io& io, Training& t) {
   io.field("master_weights", t.master_weights, any,
            "the optimizer keeps fp32 copies of 16-bit parameters");
   io.field("optimizer", t.optimizer, any, "a name of `stepsim list optimizers`");
+  io.fallback(t.moments, t.moments, "as the weights that are updated");
+  io.field("moments", t.moments, any,
+           "type that the optimizer keeps its moments in (Megatron-LM's --exp-avg-dtype and "
+           "--exp-avg-sq-dtype)");
   io.fallback(t.optimizer_kernels, default_optimizer_kernels(io.framework()),
               "fused, or the framework's");
   io.field("optimizer_kernels", t.optimizer_kernels, any,
@@ -162,8 +165,10 @@ void describe_ends(Io& io, Training& t) {
            "Megatron-LM's make-vocab-size-divisible-by");
   io.field(
       "cross_entropy", t.cross_entropy, any,
-      "whose kernels compute the loss: Megatron-LM's unfused ones, PyTorch's, the fused ones "
-      "of Apex and flash-attn, or those of Transformer Engine; PyTorch's and the fused ones need "
+      "whose kernels compute the loss: Megatron-LM's unfused ones, or what a compiler makes of "
+      "them "
+      "(--cross-entropy-loss-fusion with native kernels), PyTorch's, the fused ones of Apex and "
+      "flash-attn, or those of Transformer Engine; PyTorch's and the fused ones need "
       "whole tokens: where ranks split the vocabulary, parallelism.dtensor gathers the logits");
   io.field("loss_metrics", t.loss_metrics, between(0, 16),
            "losses computed again after each forward pass, to be reported (Composer: 2)");

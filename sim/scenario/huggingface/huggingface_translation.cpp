@@ -41,7 +41,7 @@ constexpr std::string_view kHarmless =
     " scale_attention_softmax_in_fp32 attention_softmax_in_fp32 scale_attn_weights"
     " scale_embedding scoring_func seq_aux seq_length sliding_window_pattern slow_but_exact "
     "task_specific_params"
-    " tokenizer_class topk_group topk_method torch_dtype transformers_version unsloth_fixed"
+    " tokenizer_class topk_method torch_dtype transformers_version unsloth_fixed"
     " unsloth_version use_bidirectional_attention use_cache use_flash_attn verbose ";
 
 /// What transformers before release 5 wrote into each config: how text is generated, and what a
@@ -85,7 +85,6 @@ constexpr LeftOut kLeftOut[] = {
     {"img_processor", "", "the vision tower is left out"},
     {"gradient_checkpointing", "", "training.recompute decides what is computed again"},
     {"lm_head_bias", "", "the bias of the logits is left out"},
-    {"n_group", "1", "a token may go to experts of every group"},
     {"num_mtp_modules", "", "the layers that predict further tokens are left out"},
     {"num_nextn_predict_layers", "", "the layers that predict further tokens are left out"},
     {"quantization", "", "training.precision decides the type of the GEMMs"},

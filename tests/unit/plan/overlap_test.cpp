@@ -55,19 +55,34 @@ TEST_CASE("a token reaches the ranks and nodes that an enumeration of all choice
       }
     }
   }
-  const TokenRoutes routes = token_routes({8, 3, {}}, 4, 2);
-  CHECK(routes.ranks == doctest::Approx(ranks / drawn).epsilon(1e-12));
-  CHECK(routes.nodes == doctest::Approx(nodes / drawn).epsilon(1e-12));
+  const Experts plain{.count = 8, .top_k = 3};
+  CHECK(parts_reached(plain, 4) == doctest::Approx(ranks / drawn).epsilon(1e-12));
+  CHECK(parts_reached(plain, 2) == doctest::Approx(nodes / drawn).epsilon(1e-12));
 }
 
-TEST_CASE("a token that is limited to some nodes reaches fewer ranks") {
-  // DeepSeek-V3: 8 of 256 experts on 8 nodes of 8 ranks, 4 nodes at most.
-  const TokenRoutes limited = token_routes({256, 8, 4}, 64, 8);
-  CHECK(limited.nodes == doctest::Approx(3.63).epsilon(0.001));
-  CHECK(limited.nodes < token_routes({256, 8, {}}, 64, 8).nodes);
-  CHECK(limited.ranks < token_routes({256, 8, {}}, 64, 8).ranks);
-  // Eight experts of a token, four on each node: all of two nodes.
-  CHECK(token_routes({16, 8, 2}, 4, 4).nodes == doctest::Approx(2));
-  CHECK(token_routes({16, 8, 2}, 4, 4).ranks == doctest::Approx(2));
-  CHECK(token_routes({8, 8, {}}, 8, 1).ranks == doctest::Approx(8));
+TEST_CASE("a token whose experts are in some groups reaches as few parts as an enumeration finds") {
+  // Two of the four experts in two of four groups of two; on 8, 4 and 2 ranks.
+  double on8 = 0, on4 = 0, on2 = 0;
+  int drawn = 0;
+  for (int g = 0; g < 4; ++g) {
+    for (int h = 0; h < g; ++h) {
+      const int candidates[] = {2 * h, 2 * h + 1, 2 * g, 2 * g + 1};
+      for (int a = 0; a < 4; ++a) {
+        for (int b = 0; b < a; ++b) {
+          const int first = candidates[b], second = candidates[a];
+          on8 += 2;
+          on4 += static_cast<double>(std::set<int>{first / 2, second / 2}.size());
+          on2 += static_cast<double>(std::set<int>{first / 4, second / 4}.size());
+          ++drawn;
+        }
+      }
+    }
+  }
+  const Experts grouped{.count = 8, .top_k = 2, .groups = 4, .top_groups = 2};
+  CHECK(parts_reached(grouped, 8) == doctest::Approx(on8 / drawn).epsilon(1e-12));
+  CHECK(parts_reached(grouped, 4) == doctest::Approx(on4 / drawn).epsilon(1e-12));
+  CHECK(parts_reached(grouped, 2) == doctest::Approx(on2 / drawn).epsilon(1e-12));
+  // DeepSeek-V3: 8 of 256 experts on 8 nodes of 8 ranks, in 4 groups of 8 at most.
+  const Experts deepseek{.count = 256, .top_k = 8, .groups = 8, .top_groups = 4};
+  CHECK(parts_reached(deepseek, 8) == doctest::Approx(3.63).epsilon(0.001));
 }
