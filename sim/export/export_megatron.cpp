@@ -242,6 +242,7 @@ class MegatronExport {
   void add_splits() {
     parallel_.value("--tensor-model-parallel-size", p_.tensor);
     parallel_.flag_if(p_.sequence && p_.tensor > 1, "--sequence-parallel");
+    parallel_.flag_if(p_.split_products == SplitProducts::user_buffers, "--tp-comm-overlap");
     parallel_.flag_if(name_of_order() == "tp-cp-ep-pp-dp", "--use-tp-pp-dp-mapping");
     if (p_.context.degree == 1) return;
     parallel_.value("--context-parallel-size", p_.context.degree);

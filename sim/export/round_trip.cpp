@@ -75,6 +75,7 @@ void reset_splits(Parallelism& p) {
   const Parallelism preset;
   if (p.tensor == 1) {
     p.sequence = preset.sequence;
+    p.split_products = preset.split_products;
     p.overlap_tensor = preset.overlap_tensor;
     p.dtensor = preset.dtensor;
     p.gather_each = preset.gather_each;

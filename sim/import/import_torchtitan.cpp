@@ -51,14 +51,10 @@ const KnownKeys kKnown{
           "classic_data_loader data_dir dataloader dataset dataset_path "
           "deterministic gc_debug gc_freq seed steps warmup_steps"}}),
     .unsaid = {
-        {"experimental.enable_async_tensor_parallel",
-         {"collectives of tensor parallelism are not split up", ""}},
         {"fault_tolerance.enable", {"replicas are those of the file", ""}},
         {"float8.emulate", {"fp8 is the GPU's", ""}},
         {"optimizer.early_step_in_backward", {"the update runs behind the backward pass", ""}},
         {"parallelism.disable_loss_parallel", {"tensor ranks share the vocabulary", ""}},
-        {"parallelism.enable_async_tensor_parallel",
-         {"collectives of tensor parallelism are not split up", ""}},
         {"parallelism.enable_compiled_autograd", {"backward is PyTorch's", ""}},
         {"parallelism.module_fqns_per_model_part", {"layers are dealt out evenly", ""}},
         {"parallelism.pipeline_parallel_schedule_csv", {"the named schedule runs", ""}},
@@ -67,8 +63,6 @@ const KnownKeys kKnown{
         {"quantize.grouped_mm.mx.fqns", {"experts run in the precision of all layers", ""}},
         {"quantize.linear.float8.emulate", {"fp8 is the GPU's", ""}},
         {"quantize.moe.float8.fqns", {"experts run in the precision of all layers", ""}},
-        {"training.enable_async_tensor_parallel",
-         {"collectives of tensor parallelism are not split up", ""}},
     }};
 
 const std::vector<std::string> kTypes{"bfloat16", "float32"};
@@ -299,6 +293,11 @@ class TorchtitanImport {
       draft_.line("  sequence: true");
       draft_.line("  dtensor: true");
     }
+    const bool asks = config_.is_on(config_.first_of({"parallelism.enable_async_tensor_parallel",
+                                                      "experimental.enable_async_tensor_parallel",
+                                                      "training.enable_async_tensor_parallel"}));
+    // It is a pass of the compiler.
+    if (asks && tensor_ > 1 && is_compiled()) draft_.line("  split_products: async_tp");
     const std::string rotates =
         config_.choice(config_.first_of({"parallelism.context_parallel_rotate_method",
                                          "experimental.context_parallel_rotate_method"}),

@@ -38,6 +38,7 @@ struct StartCollective {
   Bytes bytes;
   Axis axis;                 ///< along which the ranks differ that take part
   bool for_weights = false;  ///< backward: only gradients of parameters need it
+  bool copied = false;       ///< a shift by copy engines, which take no SMs
 };
 
 /// The kernels that follow need the result of the collective started last.

@@ -56,6 +56,7 @@ struct PassSplit {
   std::int64_t tensor = 1;  ///< tensor-parallel degree
   bool sequence_parallel = false;
   bool overlap_tensor = true;  ///< hide backward collectives under weight-gradient GEMMs
+  SplitProducts split_products = SplitProducts::none;  ///< of tensor ranks that split tokens
   bool copies_shards = false;  ///< tensors are copied after gathers and before scatters (DTensor)
   bool gathers_each = false;   ///< linear layers of one input gather it for themselves
   ContextParallel context;     ///< ranks that share each sequence

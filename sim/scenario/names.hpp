@@ -40,6 +40,9 @@ template <>
 inline constexpr auto kNames<AmaxReduction> = names_until(AmaxReduction::none, "all", "tensor",
                                                           "none");
 template <>
+inline constexpr auto kNames<SplitProducts> = names_until(SplitProducts::async_tp, "none",
+                                                          "user_buffers", "async_tp");
+template <>
 inline constexpr auto kNames<Fp8Scaling> = names_until(Fp8Scaling::blockwise, "delayed", "current",
                                                        "mxfp8", "blockwise");
 template <>

@@ -43,6 +43,10 @@ enum class Dispatcher { all_to_all, deepep };
 /// deep_ep/buffer.py), and what DeepSeek-V3 was trained with (arXiv 2412.19437, section 3.2.2).
 inline constexpr int kDeepEpSms = 20;
 
+/// Who splits products of linear layers, so that tensor ranks exchange operands and results beside
+/// them: nobody; Transformer Engine, by user buffers; or PyTorch, by symmetric memory.
+enum class SplitProducts { none, user_buffers, async_tp };
+
 /// Experts dealt to ranks: a mesh over the tensor, context and data ranks of a stage.
 struct ExpertParallel {
   int degree = 1;
@@ -87,8 +91,9 @@ struct Parallelism {
   int tensor = 1;
   bool sequence = false;       ///< sequence parallel regions between tensor parallel ones
   bool overlap_tensor = true;  ///< hide backward collectives under weight-gradient GEMMs (Megatron)
-  bool dtensor = false;        ///< sequence parallel tensors are copied and kept as PyTorch's are
-  bool gather_each = false;    ///< dtensor: linear layers of one input gather it for themselves
+  SplitProducts split_products = SplitProducts::none;
+  bool dtensor = false;      ///< sequence parallel tensors are copied and kept as PyTorch's are
+  bool gather_each = false;  ///< dtensor: linear layers of one input gather it for themselves
   ContextParallel context;
   ExpertParallel expert;
   EmbeddingSplit embedding = EmbeddingSplit::table;

@@ -76,7 +76,7 @@ constexpr std::string_view kBesideOthers =
     "num-query-groups num-virtual-stages-per-pipeline-rank overlap-moe-expert-parallel-comm "
     "pipeline-model-parallel-layout q-lora-rank qk-head-dim qk-nope-head-dim "
     "qk-pos-emb-head-dim qk-rope-head-dim recompute-modules sgd-momentum "
-    "torch-fsdp2-no-reshard-after-forward use-distributed-optimizer v-head-dim";
+    "torch-fsdp2-no-reshard-after-forward tp-comm-overlap use-distributed-optimizer v-head-dim";
 
 /// Options, as words, and what is known of them.
 struct KnownOptions {
@@ -155,7 +155,6 @@ constexpr KnownOptions kNotSimulated[] = {
     {"spec", "layers are those that the other options describe"},
     {"standalone-embedding-stage", "the embedding shares its stage"},
     {"tensor-parallel-num-weight-shards", "weights have one shard a rank"},
-    {"tp-comm-overlap", "tensor-parallel collectives of the forward pass are exposed"},
     {"use-fused-weighted-squared-relu", "activation and weighting are separate kernels"},
     {"use-grouped-gemm-for-dense-mlp", "dense layers run as plain products"},
     {"use-kitchen-attention", "attention is that of training.attention"},

@@ -256,6 +256,8 @@ class MegatronImport {
     if (o_.is_on("use-tp-pp-dp-mapping")) draft_.line("  order: tp-cp-ep-pp-dp");
     draft_.line(fmt::format("  tensor: {}", tensor_));
     if (o_.is_on("sequence-parallel") && tensor_ > 1) draft_.line("  sequence: true");
+    if (o_.is_on("tp-comm-overlap") && o_.is_on("sequence-parallel") && tensor_ > 1)
+      draft_.line("  split_products: user_buffers");
     if (context_ > 1) write_context();
     if (has_megatron_experts(o_)) write_experts();
     if (expert_ > 1 && !has_megatron_experts(o_))

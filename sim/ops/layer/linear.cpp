@@ -112,6 +112,56 @@ void add_gather(Items& items, const Pass& pass, const std::string& name, Bytes b
   if (pass.copies_shards) items.emplace_back(memory_bound(name + " gathered", 2 * bytes.bytes()));
 }
 
+/// Whether tensor ranks that split tokens exchange pieces beside the pieces of a product.
+bool splits_products(const Pass& pass) {
+  return pass.split_products != SplitProducts::none && pass.gathers_tokens();
+}
+
+/// A product's pieces of the tokens, which tensor ranks gather: each multiplies its own while that
+/// of the rank before comes, copied by engines.
+void add_gathered_product(Items& items, const Pass& pass, Launch product, Bytes operand) {
+  const std::int64_t pieces = pass.tensor;
+  std::get<Gemm>(product.work).m /= pieces;
+  for (std::int64_t i = 0; i < pieces; ++i) {
+    const bool last = i + 1 == pieces;
+    if (!last)
+      items.emplace_back(StartCollective{.op = CollectiveOp::shift,
+                                         .bytes = operand / static_cast<double>(pieces),
+                                         .axis = Axis::tensor,
+                                         .copied = true});
+    items.emplace_back(product);
+    if (!last) items.emplace_back(Join{});
+  }
+}
+
+/// Transformer Engine's default number of pieces (transformer_engine/pytorch/module/base.py,
+/// get_default_config of initialize_ub).
+constexpr std::int64_t kScatteredPieces = 4;
+
+/// A product's pieces, each scattered while the next one is computed: by a kernel that sums, or by
+/// copies to their ranks, which sum them at last (pytorch/pytorch
+/// torch/distributed/_symmetric_memory/__init__.py, _fused_matmul_reduce_scatter).
+void add_scattered_product(Items& items, const Pass& pass, const std::string& name, Launch product,
+                           Bytes result) {
+  const bool sums = pass.split_products == SplitProducts::user_buffers;
+  const std::int64_t pieces = sums ? kScatteredPieces : pass.tensor;
+  const Bytes piece = result / static_cast<double>(pieces);
+  std::get<Gemm>(product.work).m /= pieces;
+  for (std::int64_t i = 0; i < pieces; ++i) {
+    items.emplace_back(product);
+    if (sums) {
+      items.emplace_back(StartCollective{CollectiveOp::reduce_scatter, piece, Axis::tensor});
+    } else if (i + 1 < pieces) {
+      items.emplace_back(StartCollective{
+          .op = CollectiveOp::shift, .bytes = piece, .axis = Axis::tensor, .copied = true});
+    }
+  }
+  items.emplace_back(Join{});
+  if (!sums)
+    items.emplace_back(memory_bound(name + " sum of pieces",
+                                    result.bytes() * (1 + 1 / static_cast<double>(pieces))));
+}
+
 /// Sums a tensor over tensor ranks, each of which gets its tokens of it, or all.
 void add_reduction(Items& items, const Pass& pass, const std::string& name, Bytes bytes,
                    bool hidden = false) {
@@ -121,11 +171,15 @@ void add_reduction(Items& items, const Pass& pass, const std::string& name, Byte
       bytes, hidden);
 }
 
-void add_product(Items& items, const Pass& pass, const std::string& name, LinearShape s) {
-  items.emplace_back(linear_gemm(name, pass, s.tokens, s.out, s.in));
+void add_bias(Items& items, const Pass& pass, const std::string& name, LinearShape s) {
   if (!s.bias || !pass.style->adds_bias_by_kernel) return;
   const double output = pass.element() * static_cast<double>(s.tokens * s.out);
   items.emplace_back(memory_bound(name + " bias", 2 * output));
+}
+
+void add_product(Items& items, const Pass& pass, const std::string& name, LinearShape s) {
+  items.emplace_back(linear_gemm(name, pass, s.tokens, s.out, s.in));
+  add_bias(items, pass, name, s);
 }
 
 /// The whole tensor of that width as an operand, gathered after it was quantised.
@@ -201,9 +255,10 @@ Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std
   const bool hidden = pass.overlap_tensor && !pass.copies_shards;
   add_cast(op.backward, of_activations(pass), name + " gradient cast",
            static_cast<double>(s.tokens * s.out));
+  const bool in_pieces = split && splits_products(pass) && gathers == 1 && !wide;
   if (split && pass.sequence_parallel) {
     Items gathered;
-    for (int i = 0; i < gathers; ++i)
+    for (int i = 0; i < gathers && !in_pieces; ++i)
       add_gather(gathered, pass, name + " input", wide ? pass.activation(in) : operand(pass, in));
     op.forward.insert(wide ? op.forward.begin() : op.forward.end(), gathered.begin(),
                       gathered.end());
@@ -212,7 +267,13 @@ Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std
     // The gathered input, and its gradient before it is scattered.
     op.scratch += (pass.frozen ? 1.0 : 2.0) * pass.activation(in);
   }
-  add_product(op.forward, pass, name, s);
+  if (in_pieces) {
+    add_gathered_product(op.forward, pass, linear_gemm(name, pass, s.tokens, s.out, s.in),
+                         operand(pass, in));
+    add_bias(op.forward, pass, name, s);
+  } else {
+    add_product(op.forward, pass, name, s);
+  }
   op.backward.emplace_back(data_gradient(pass, name, s));
   if (split && pass.sequence_parallel && hidden) op.backward.emplace_back(Join{true});
   for (int i = 0; split && i < gathers; ++i)
@@ -230,7 +291,13 @@ Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::i
   // too.
   const LinearShape s{pass.tokens(), in, out, false};
   Op op = linear(pass, name, s, s.tokens);
-  add_product(op.forward, pass, name, s);
+  const bool in_pieces = splits_products(pass);
+  if (in_pieces) {
+    add_scattered_product(op.forward, pass, name, linear_gemm(name, pass, s.tokens, out, in),
+                          pass.activation(out));
+  } else {
+    add_product(op.forward, pass, name, s);
+  }
   if (bias) op.parameters.push_back(static_cast<double>(out));
   if (!pass.frozen)
     op.saved = op.saved_input =
@@ -241,13 +308,16 @@ Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::i
   const Bytes output = pass.activation(out);
   op.output = Bytes{pass.element() * static_cast<double>(pass.outer_tokens() * out)};
   if (pass.tensor > 1) {
-    add_reduction(op.forward, pass, name + " output", output);
-    if (pass.sequence_parallel) {
+    if (!in_pieces) add_reduction(op.forward, pass, name + " output", output);
+    if (pass.sequence_parallel) op.scratch += output;
+    if (pass.sequence_parallel && !in_pieces)
       add_gather(op.backward, pass, name + " output gradient", operand(pass, out));
-      op.scratch += output;
-    }
   }
-  op.backward.emplace_back(data_gradient(pass, name, s));
+  if (in_pieces) {
+    add_gathered_product(op.backward, pass, data_gradient(pass, name, s), operand(pass, out));
+  } else {
+    op.backward.emplace_back(data_gradient(pass, name, s));
+  }
   add_weight_gradient(op.backward, pass, name, s);
   add_gradients_ready(op.backward, op);
   return op;

@@ -241,7 +241,9 @@ void lay_out(Group& group, const Network& network, Moves moves) {
   const auto of = [&](Pattern pattern) -> std::vector<Stream>& {
     return group.streams[static_cast<std::size_t>(pattern)];
   };
+  if (moves == Moves::rings_and_neighbours) of(Pattern::neighbours) = streams.neighbours();
   switch (moves) {
+    case Moves::rings_and_neighbours:
     case Moves::rings:
       of(Pattern::inside) = streams.inside();
       if (group.shape.nodes > 1) of(Pattern::between) = streams.between();

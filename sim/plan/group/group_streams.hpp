@@ -18,7 +18,8 @@ enum class Moves {
   rings,       ///< patterns inside and between
   pairs,       ///< patterns pairs_inside and pairs_between
   neighbours,  ///< pattern neighbours
-  none         ///< for what is so small that only its latency counts
+  rings_and_neighbours,
+  none  ///< for what is so small that only its latency counts
 };
 
 inline constexpr std::size_t kMostDistances = 64;

@@ -74,6 +74,12 @@ Moves moves_of_context(const Scenario& scenario) {
   return Moves::rings;
 }
 
+/// Pieces of operands go around.
+Moves moves_of_tensor(const Scenario& scenario) {
+  return scenario.parallelism.split_products == SplitProducts::none ? Moves::rings
+                                                                    : Moves::rings_and_neighbours;
+}
+
 Moves moves_of_tables(const Scenario& scenario) {
   return scenario.parallelism.embedding == EmbeddingSplit::table ? Moves::pairs : Moves::rings;
 }
@@ -84,7 +90,7 @@ Moves always(const Scenario&) {
 }
 
 constexpr StageGroups kStageGroups[] = {
-    {channel_along(Axis::tensor), along<Axis::tensor>, always<Moves::rings>},
+    {channel_along(Axis::tensor), along<Axis::tensor>, moves_of_tensor},
     {channel_along(Axis::context), along<Axis::context>, moves_of_context},
     // Agreeing on scales carries a few kilobytes a pass: latency only.
     {Channel::amax, all_of_stage, always<Moves::none>},

@@ -32,4 +32,12 @@ std::uint32_t pass_collective(PlanDraft& draft, CollectiveOp op, Bytes bytes,
   return known->second;
 }
 
+std::uint32_t copied_shift(PlanDraft& draft, Bytes bytes, const GroupShape& group) {
+  const auto [known, is_new] = draft.copies.try_emplace({bytes, group}, 0);
+  if (!is_new) return known->second;
+  known->second = add_collective(draft, CollectiveOp::shift, bytes, group);
+  draft.plan.operations[known->second].held_sms = 0;
+  return known->second;
+}
+
 }  // namespace stepsim

@@ -74,6 +74,11 @@ void PassWriter::add(const Launch& launch, Cause cause) {
 void PassWriter::add(const StartCollective& collective, Cause) {
   const Channel channel = channel_along(collective.axis);
   const GroupShape& group = shape_.of(channel);
+  if (collective.copied) {
+    close_chain();
+    open_slot_ = start(channel, copied_shift(draft_, collective.bytes, group));
+    return;
+  }
   if (collective.axis != Axis::expert) {
     open_slot_ = start(channel, collective.op, collective.bytes, group);
     return;

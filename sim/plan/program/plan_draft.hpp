@@ -50,8 +50,9 @@ struct PlanDraft {
   Pace pace = pace_of_slowest(scenario);
   std::map<std::tuple<CollectiveOp, Bytes, GroupShape>, std::uint32_t> pass_operations{};
   std::map<std::pair<Bytes, GroupShape>, std::uint32_t>
-      exchanges{};                            ///< operations that move tokens
-  bool pairs = overlaps_exchanges(scenario);  ///< segments have turns
+      exchanges{};                                                 ///< operations that move tokens
+  std::map<std::pair<Bytes, GroupShape>, std::uint32_t> copies{};  ///< shifts by copy engines
+  bool pairs = overlaps_exchanges(scenario);                       ///< segments have turns
 };
 
 }  // namespace stepsim

@@ -60,6 +60,15 @@ void check_batch(const Scenario& s, const KeyReports& keys) {
               s.training.micro_batch, s.data_parallel(), pass, s.training.global_batch);
 }
 
+void check_split_products(const Parallelism& p, const KeyReports& keys) {
+  if (p.split_products == SplitProducts::none ||
+      !keys.sound({"parallelism.tensor", "parallelism.sequence", "parallelism.split_products"}))
+    return;
+  if (p.tensor == 1 || !p.sequence)
+    keys.report({"parallelism.split_products", "state \"sequence: true\" and tensor ranks"},
+                "split_products is about tensor ranks that split the tokens between layers");
+}
+
 void check_dtensor(const Parallelism& p, const KeyReports& keys) {
   if (!p.dtensor || p.tensor > 1 || !keys.sound({"parallelism.tensor"})) return;
   keys.report({"parallelism.dtensor", "leave it out"},
@@ -78,6 +87,7 @@ void check_split(const Scenario& scenario, const KeyReports& keys) {
   check_product(scenario, keys);
   check_order(scenario, keys);
   check_batch(scenario, keys);
+  check_split_products(scenario.parallelism, keys);
   check_dtensor(scenario.parallelism, keys);
 }
 

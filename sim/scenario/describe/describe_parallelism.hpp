@@ -194,6 +194,11 @@ void describe(Io& io, Parallelism& p) {
            "sequence-parallel regions between the tensor-parallel ones");
   io.field("overlap_tensor", p.overlap_tensor, any,
            "hide backward collectives under weight-gradient GEMMs");
+  io.field(
+      "split_products", p.split_products, any,
+      "with sequence: products are cut into pieces, beside which tensor ranks exchange operands "
+      "and results: user_buffers, as Transformer Engine's (Megatron-LM's --tp-comm-overlap); "
+      "async_tp, as PyTorch's asynchronous tensor parallelism");
   io.fallback(p.dtensor, default_dtensor(io.framework(), p.tensor), "false, or the framework's");
   io.field("dtensor", p.dtensor, any,
            "sequence-parallel tensors are [batch, tokens, hidden], as PyTorch's DTensor has them: "
