@@ -43,6 +43,7 @@ struct ItemText {
                        fmt::format("{} {}", name_of(c.axis), name_of(c.op)), c.bytes.bytes() / 1e6);
   }
   std::string operator()(const Join&) const { return "wait for it"; }
+  std::string operator()(const HostRead&) const { return "the host reads"; }
   std::string operator()(const GradientReady& g) const {
     return fmt::format("gradient of {:.0f} elements ready", g.elements);
   }

@@ -167,6 +167,7 @@ class MegatronExport {
     if (is_deep && split.sms) parallel_.value("--moe-deepep-num-sms", *split.sms);
     const bool pairs = split.overlap.value_or(false);
     parallel_.flag_if(pairs, "--overlap-moe-expert-parallel-comm");
+    parallel_.flag_if(split.overlap_shared, "--moe-shared-expert-overlap");
     if (split.delay_wgrad)
       parallel_.flag(pairs ? "--delay-wgrad-compute"
                            : "--overlap-dispatch-backward-with-experts-wgrad");

@@ -27,7 +27,8 @@ namespace stepsim {
 struct Launch {
   std::string name;
   Work work;
-  bool for_weights = false;  ///< backward: only gradients of parameters need it
+  bool for_weights = false;   ///< backward: only gradients of parameters need it
+  std::int64_t launches = 1;  ///< of kernels that this one stands for
 };
 
 /// Start a collective. `bytes` is the full tensor (nccl-tests size): the message of an all-reduce,
@@ -41,9 +42,16 @@ struct StartCollective {
   bool copied = false;       ///< a shift by copy engines, which take no SMs
 };
 
-/// The kernels that follow need the result of the collective started last.
+/// The kernels that follow need the result of the collective started last, or of the one started
+/// last along that axis.
 struct Join {
   bool for_weights = false;  ///< backward: only for the collective that is
+  std::optional<Axis> axis = {};
+};
+
+/// The host reads what the GPU has computed, and launches nothing until it is there.
+struct HostRead {
+  bool for_weights = false;
 };
 
 /// The gradient of a parameter tensor with this many elements (on this rank) is complete.
@@ -53,7 +61,7 @@ struct GradientReady {
   bool expert = false;
 };
 
-using Item = std::variant<Launch, StartCollective, Join, GradientReady>;
+using Item = std::variant<Launch, StartCollective, Join, GradientReady, HostRead>;
 using Items = std::vector<Item>;
 
 /// Rows and columns of a weight.
@@ -62,10 +70,11 @@ using WeightShape = std::pair<std::int64_t, std::int64_t>;
 struct Op {
   std::string name;  ///< "qkv"
   Items forward, backward;
-  HostCalls calls{};               ///< what a framework calls for it besides
-  std::vector<double> parameters;  ///< elements of each parameter tensor on this rank
-  double quantised = 0;            ///< elements of `parameters` that are multiplied in fp8
-  std::vector<double> frozen{};    ///< elements of each parameter tensor that is not trained
+  HostCalls calls{};                    ///< what a framework calls for it besides
+  std::optional<GraphModule> module{};  ///< whose CUDA graph would have it
+  std::vector<double> parameters;       ///< elements of each parameter tensor on this rank
+  double quantised = 0;                 ///< elements of `parameters` that are multiplied in fp8
+  std::vector<double> frozen{};         ///< elements of each parameter tensor that is not trained
   double frozen_quantised = 0;
   bool adapter = false;      ///< trained beside weights that are not
   bool has_gradient = true;  ///< false: nothing before it is trained, and no backward pass is run

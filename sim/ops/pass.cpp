@@ -32,6 +32,13 @@ PassPrecision precision_of(const Scenario& s) {
           .aligned_tensor_cores = t.cublas < kCublasOfAnyAlignment};
 }
 
+/// XLA's programs have sizes that are known when they are compiled, and so have graphs.
+bool waits_for_counts(const Scenario& s) {
+  const ExpertParallel& expert = s.parallelism.expert;
+  const bool is_fixed = expert.capacity || s.training.fusion == "xla" || s.host.graph();
+  return expert.host_waits.value_or(!is_fixed);
+}
+
 PassSplit split_of(const Scenario& s) {
   const Parallelism& p = s.parallelism;
   const bool copies = p.dtensor && p.sequence;
@@ -43,6 +50,7 @@ PassSplit split_of(const Scenario& s) {
                   .gathers_each = copies && p.gather_each,
                   .context = p.context,
                   .experts = p.expert,
+                  .waits_for_counts = waits_for_counts(s),
                   .expert_mesh = expert_mesh(s),
                   .replicas = s.replicas(),
                   .gathers_parameters = p.data.sharding.shards_parameters};

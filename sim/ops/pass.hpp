@@ -61,8 +61,9 @@ struct PassSplit {
   bool gathers_each = false;   ///< linear layers of one input gather it for themselves
   ContextParallel context;     ///< ranks that share each sequence
   ExpertParallel experts;      ///< ranks that the experts are dealt to
-  ExpertMesh expert_mesh;      ///< how these lie among the others
-  std::int64_t replicas = 1;   ///< data-parallel ranks
+  bool waits_for_counts = false;    ///< the host waits for the numbers of tokens of experts
+  ExpertMesh expert_mesh;           ///< how these lie among the others
+  std::int64_t replicas = 1;        ///< data-parallel ranks
   bool gathers_parameters = false;  ///< ZeRO 3, which counts the gradients of a block itself
 };
 

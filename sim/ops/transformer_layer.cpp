@@ -2,6 +2,7 @@
 #include "sim/ops/transformer_layer.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "sim/ops/frozen.hpp"
@@ -24,6 +25,13 @@ Op of_the_same_input(const Pass& pass, const std::string& name, std::int64_t hid
   const double input = pass.element() * static_cast<double>(tokens * hidden);
   op.backward.emplace_back(memory_bound(name + " gradient sum", 3 * input));
   return op;
+}
+
+/// Ops from there on are of that module, unless they are of another one already.
+void mark(OpDag& dag, std::size_t begin, GraphModule module) {
+  for (Op& op : std::span(dag.ops).subspan(begin)) {
+    if (!op.module) op.module = module;
+  }
 }
 
 /// An adapter reads what the layer reads, and adds to what it hands on.
@@ -238,11 +246,12 @@ Vertices LayerStack::add_linears(OpDag& dag, const Vertices& inputs, const std::
                  LoraTarget::linear_fc2, ffn, true);
 }
 
-/// Router, dispatch, grouped MLPs, combine, and the shared experts after them.
+/// Router, dispatch, grouped MLPs, combine, and the shared experts after them or beside exchanges.
 Vertex LayerStack::add_experts(OpDag& dag, const Vertices& inputs) const {
   const Experts& e = *model.experts;
   const ExpertShape shape{model.hidden, e, model.gated_mlp};
   const Vertex routed = dag.add(router(pass, shape), inputs);
+  dag[routed].module = GraphModule::moe_router;
   Op outward = dispatch(pass, shape);
   Op experts = expert_mlps(pass, shape);
   if (pass.experts.delay_wgrad) delay_wgrad(experts, outward);
@@ -250,10 +259,13 @@ Vertex LayerStack::add_experts(OpDag& dag, const Vertices& inputs) const {
   const Vertex computed = dag.add(std::move(experts), {dispatched});
   const Vertex combined = dag.add(combine(pass, shape), {computed});
   if (e.shared_ffn == 0) return combined;
-  // The shared experts come after the routed ones, as without Megatron's overlap of the two.
   Vertices both{combined};
   both.insert(both.end(), inputs.begin(), inputs.end());
+  const std::size_t first = dag.ops.size();
   const Vertices shared = add_linears(dag, both, "shared", e.shared_ffn, false);
+  const std::span<Op> linears = std::span(dag.ops).subspan(first);
+  for (Op& op : linears) op.module = GraphModule::moe_router;
+  if (pass.experts.overlap_shared) overlap_shared(dag[dispatched], dag[combined], linears);
   return dag.add(residual(pass, "shared experts sum", model.hidden, false, false), shared);
 }
 
@@ -266,6 +278,7 @@ void LayerStack::add_mlp(OpDag& dag, const Stream& stream, bool with_experts) co
 
 OpDag LayerStack::layer(bool with_experts, OpDag before) const {
   OpDag dag = std::move(before);
+  const std::size_t begin = dag.ops.size();
   const Vertices input = dag.ops.empty() ? Vertices{} : Vertices{dag.ops.size() - 1};
   Stream stream{input, input};
   if (!model.post_norm) {
@@ -275,7 +288,10 @@ OpDag LayerStack::layer(bool with_experts, OpDag before) const {
   const bool crosses = source_sequence > 0;
   stream = add_attention(dag, stream, crosses ? "cross attention" : "mlp");
   if (crosses) stream = add_cross_attention(dag, stream);
+  mark(dag, begin, GraphModule::attn);
+  const std::size_t mlp = dag.ops.size();
   add_mlp(dag, stream, with_experts);
+  mark(dag, mlp, with_experts ? GraphModule::moe : GraphModule::mlp);
   return dag;
 }
 

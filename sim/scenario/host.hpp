@@ -10,6 +10,12 @@
 
 namespace stepsim {
 
+/// Modules of a layer that may be CUDA graphs of their own (NVIDIA/Megatron-LM
+/// megatron/core/transformer/transformer_config.py, cuda_graph_modules): attention with the norm
+/// before it; a dense MLP; the router, with shared experts that do not overlap exchanges; what comes
+/// before tokens are sent; experts and all exchanges.
+enum class GraphModule { attn, mlp, moe_router, moe_preprocess, moe };
+
 /// How kernels reach the GPU: one by one from Python, the next one only when the GPU is done
 /// (CUDA_LAUNCH_BLOCKING=1), one by one from compiled code, or a whole pass at once.
 enum class HostMode { eager, blocking, compiled, graph };
@@ -86,10 +92,11 @@ struct GarbageCollection {
 struct Host {
   HostMode mode = HostMode::eager;
   HostPace pace = HostPace::launches;
-  bool anomaly_detection = false;  ///< torch.autograd.set_detect_anomaly(True)
-  double speed = 1;                ///< a core's, over the one that calls were measured on
-  Seconds launch;                  ///< CPU time to launch one kernel, or one graph
-  std::optional<int> queue_depth;  ///< kernels launched and not started; absent: no limit
+  std::vector<GraphModule> graphs;  ///< modules whose kernels are one launch in each pass
+  bool anomaly_detection = false;   ///< torch.autograd.set_detect_anomaly(True)
+  double speed = 1;                 ///< a core's, over the one that calls were measured on
+  Seconds launch;                   ///< CPU time to launch one kernel, or one graph
+  std::optional<int> queue_depth;   ///< kernels launched and not started; absent: no limit
   std::optional<Sync> sync;  ///< absent: the end of each step is waited for, which costs nothing
   std::vector<CpuWork> cpu_work;
   std::optional<Recompilation> recompilation;

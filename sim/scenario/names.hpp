@@ -40,6 +40,9 @@ template <>
 inline constexpr auto kNames<AmaxReduction> = names_until(AmaxReduction::none, "all", "tensor",
                                                           "none");
 template <>
+inline constexpr auto kNames<GraphModule> = names_until(GraphModule::moe, "attn", "mlp",
+                                                        "moe_router", "moe_preprocess", "moe");
+template <>
 inline constexpr auto kNames<SplitProducts> = names_until(SplitProducts::async_tp, "none",
                                                           "user_buffers", "async_tp");
 template <>

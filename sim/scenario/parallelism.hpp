@@ -58,7 +58,11 @@ struct ExpertParallel {
   bool fp8_dispatch = false;    ///< rows go to their experts in fp8
   std::optional<int> sms;       ///< SMs that exchanges have; absent: see `exchange_sms`
   std::optional<bool> overlap;  ///< exchanges run beside the other pass; absent: where passes join
-  bool delay_wgrad = false;     ///< experts' weight gradients run beside the exchange behind them
+  bool overlap_shared = false;  ///< shared experts run beside the exchanges of the others
+  /// the host waits for the numbers of tokens before it launches what they decide; absent: where no
+  /// capacity makes them known
+  std::optional<bool> host_waits;
+  bool delay_wgrad = false;  ///< experts' weight gradients run beside the exchange behind them
 
   /// SMs that kernels leave to exchanges; nothing: exchanges run on NCCL's channels.
   std::optional<int> exchange_sms() const {

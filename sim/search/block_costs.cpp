@@ -35,7 +35,8 @@ class RowClock {
     const Chain& chain = plan_.chains[piece.chain];
     now_.seconds += chain.compute;
     // A bound from below: without what the host does besides.
-    now_.launches += chain.launch_each * static_cast<double>(chain.kernels.size());
+    now_.launches +=
+        std::min(chain.launch, chain.launch_each * static_cast<double>(chain.kernels.size()));
     computed_ = now_.seconds;
   }
   void pass(const StartPiece& piece) {

@@ -62,7 +62,8 @@ constexpr std::string_view kHarmless =
 /// Options that are read beside others alone.
 constexpr std::string_view kBesideOthers =
     "account-for-embedding-in-pipeline-split account-for-loss-in-pipeline-split "
-    "accumulate-allreduce-grads-in-fp32 bf16 cp-comm-type data-parallel-sharding-strategy "
+    "accumulate-allreduce-grads-in-fp32 bf16 cp-comm-type cuda-graph-modules cuda-graph-scope "
+    "data-parallel-sharding-strategy moe-shared-expert-overlap "
     "decoder-first-pipeline-num-layers decoder-last-pipeline-num-layers delay-wgrad-compute "
     "exp-avg-dtype exp-avg-sq-dtype expert-tensor-parallel-size "
     "fp16 grad-reduce-in-bf16 group-query-attention kv-channels kv-lora-rank "
@@ -90,9 +91,6 @@ constexpr KnownOptions kNotSimulated[] = {
     {"cpu-offloading cpu-offloading-num-layers fine-grained-activation-offloading "
      "offload-modules",
      "activations stay on the GPU"},
-    {"cuda-graph-impl cuda-graph-modules cuda-graph-scope enable-cuda-graph "
-     "external-cuda-graph",
-     "host.mode: graph is one launch a pass"},
     {"ddp-num-buckets", "buckets have the size of the framework's preset"},
     {"ddp-pad-buckets-for-high-nccl-busbw", "buckets are not padded"},
     {"decrease-batch-size-if-needed", "the batch has its final size"},
@@ -134,7 +132,6 @@ constexpr KnownOptions kNotSimulated[] = {
     {"moe-paged-stash", "activations stay where they are"},
     {"moe-router-topk-limited-devices", "a token may go to experts of every rank"},
     {"moe-shared-expert-gate", "shared experts have no gate"},
-    {"moe-shared-expert-overlap", "shared experts run after the routed ones"},
     {"mtp-use-repeated-layer", "each depth of multi-token prediction has a layer of its own"},
     {"no-bias-gelu-fusion no-bias-swiglu-fusion", "bias and activation are one kernel"},
     {"no-fp8-wgrad", "weight gradients are computed in fp8"},

@@ -40,6 +40,7 @@ class MegatronImport {
     draft_.line("framework: megatron");
     write_model();
     draft_.line("cluster: " + cluster_text(machine_));
+    write_graphs();
     write_training();
     write_parallelism();
     o_.throw_if_any();
@@ -250,6 +251,24 @@ class MegatronImport {
     draft_.map("training", e);
   }
 
+  /// Modules whose kernels are CUDA graphs: without any stated, whole layers, or whole passes.
+  void write_graphs() {
+    const std::string impl =
+        o_.choice("cuda-graph-impl", {"none", "local", "transformer_engine", "full_iteration"},
+                  o_.is_on("enable-cuda-graph")     ? "local"
+                  : o_.is_on("external-cuda-graph") ? "transformer_engine"
+                                                    : "none");
+    const char* kind = o_.has("cuda-graph-modules") ? "cuda-graph-modules" : "cuda-graph-scope";
+    std::vector<std::string> modules = o_.has(kind) ? o_.words(kind) : std::vector<std::string>{};
+    if (impl == "none") return;
+    const bool is_whole = std::ranges::find(modules, "full_iteration") != modules.end();
+    if (impl == "full_iteration" || is_whole) return draft_.line("host: {mode: graph}");
+    std::erase_if(modules,
+                  [](const std::string& word) { return word == "full" || word == "mamba"; });
+    if (modules.empty()) modules = {"attn", "mlp", "moe_router", "moe_preprocess", "moe"};
+    draft_.line(fmt::format("host: {{graphs: [{}]}}", fmt::join(modules, ", ")));
+  }
+
   void write_parallelism() {
     draft_.line("parallelism:");
     assume_strategy();
@@ -361,6 +380,7 @@ class MegatronImport {
     }
     if (pairs) e.emplace_back("overlap: true");
     if (delays) e.emplace_back("delay_wgrad: true");
+    if (o_.is_on("moe-shared-expert-overlap")) e.emplace_back("overlap_shared: true");
   }
 
   /// ZeRO's stage; with bf16 stage 0 is an optimizer that is sharded, too

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "sim/ops/attention_shape.hpp"
@@ -95,6 +96,9 @@ Op router(const Pass& pass, const ExpertShape& shape);
 Op dispatch(const Pass& pass, const ExpertShape& shape);
 /// The MLPs of this rank's experts, as grouped GEMMs.
 Op expert_mlps(const Pass& pass, const ExpertShape& shape);
+/// Moves the work of shared experts, in their order, behind the starts of the exchanges in both
+/// directions: all but the last of them beside dispatch, the last one beside combine.
+void overlap_shared(Op& dispatch, Op& combine, std::span<Op> shared);
 /// Moves the experts' gradients of weights behind the start of dispatch's exchange of gradients.
 void delay_wgrad(Op& experts, Op& dispatch);
 /// Results back to the ranks of their tokens, and their weighted sums.

@@ -70,7 +70,7 @@ double row_bytes(const Pass& pass, const ExpertShape& shape) {
 
 void add_exchange(Items& items, double bytes) {
   items.emplace_back(StartCollective{CollectiveOp::all_to_all, Bytes{bytes}, Axis::expert});
-  items.emplace_back(Join{});
+  items.emplace_back(Join{.axis = Axis::expert});
 }
 
 /// Between the ranks that share each expert, of which all compute all rows.
@@ -186,11 +186,18 @@ void add_weight_casts(Items& items, const Pass& pass, const Rows& rows, const Gr
   add_weight_cast(items, pass, l.name, static_cast<double>(rows.local * l.in * l.out), forward);
 }
 
+/// Transformer Engine launches a product for each expert (transformer_engine/common/gemm/
+/// cublaslt_gemm.cu, nvte_multi_tensor_gemm).
+void add_product(Items& items, const Pass& pass, Launch product) {
+  if (pass.place.keeps_placeholders) product.launches = std::get<Gemm>(product.work).batch;
+  items.emplace_back(std::move(product));
+}
+
 void add_forward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear& l) {
   const std::string name = l.name;
   add_operand(op.forward, pass, name, rows.computed * static_cast<double>(l.in), l.first);
   add_weight_casts(op.forward, pass, rows, l, true);
-  op.forward.emplace_back(grouped_gemm(name, pass, rows.each, l.out, l.in, rows.local));
+  add_product(op.forward, pass, grouped_gemm(name, pass, rows.each, l.out, l.in, rows.local));
   op.parameters.insert(op.parameters.end(), static_cast<std::size_t>(rows.local),
                        static_cast<double>(l.in * l.out));
   if (pass.quantises()) op.quantised += static_cast<double>(rows.local * l.in * l.out);
@@ -206,12 +213,33 @@ void add_backward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinea
   add_weight_casts(op.backward, pass, rows, l, false);
   add_operand(op.backward, pass, name + " gradient", rows.computed * static_cast<double>(l.out),
               !l.first);
-  op.backward.emplace_back(grouped_gemm(name + " dgrad", pass, rows.each, l.in, l.out, rows.local));
-  op.backward.emplace_back(
-      grouped_gemm(name + " wgrad", pass, l.in, l.out, rows.each, rows.local, true));
+  add_product(op.backward, pass,
+              grouped_gemm(name + " dgrad", pass, rows.each, l.in, l.out, rows.local));
+  add_product(op.backward, pass,
+              grouped_gemm(name + " wgrad", pass, l.in, l.out, rows.each, rows.local, true));
   add_gradient_sum(op.backward, pass, name, static_cast<double>(rows.local * l.in * l.out));
   for (std::int64_t i = 0; i < rows.local; ++i)
     op.backward.emplace_back(GradientReady{static_cast<double>(l.in * l.out), op.expert});
+}
+
+/// Moves the items behind the start of an exchange, and behind what was moved there before.
+void move_beside_exchange(Items& from, Items& exchange) {
+  const auto end = std::ranges::find_if(exchange, [](const Item& item) {
+    const auto* join = std::get_if<Join>(&item);
+    return join != nullptr && join->axis == Axis::expert;
+  });
+  if (end == exchange.end()) return;
+  exchange.insert(end, std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  from.clear();
+}
+
+/// Where the numbers of tokens decide what is launched, the host waits for them: before tokens are
+/// sent, or before products whose sizes Transformer Engine has as numbers of the host
+/// (NVIDIA/Megatron-LM megatron/core/transformer/moe/token_dispatcher.py, cuda_sync_point;
+/// NVIDIA/TransformerEngine transformer_engine/pytorch/module/grouped_linear.py, m_splits).
+void add_host_wait(Items& items, const Pass& pass) {
+  const bool needs = pass.experts.degree > 1 || pass.place.keeps_placeholders;
+  if (needs && pass.waits_for_counts) items.emplace_back(HostRead{});
 }
 
 }  // namespace
@@ -251,6 +279,11 @@ Op dispatch(const Pass& pass, const ExpertShape& shape) {
   op.name = "dispatch";
   op.output = Bytes{taken_bytes(pass, shape) * Rows(pass, shape).computed};
   add_outward(op.forward, pass, shape, "permute");
+  const auto exchange = std::ranges::find_if(
+      op.forward, [](const Item& item) { return std::holds_alternative<StartCollective>(item); });
+  Items wait;
+  add_host_wait(wait, pass);
+  op.forward.insert(exchange, wait.begin(), wait.end());
   add_homeward(op.backward, pass, shape, "permute backward");
   return op;
 }
@@ -285,6 +318,15 @@ Op expert_mlps(const Pass& pass, const ExpertShape& shape) {
   return op;
 }
 
+void overlap_shared(Op& dispatch, Op& combine, std::span<Op> shared) {
+  Items& last = shared.back().forward;
+  for (Op& op : shared.first(shared.size() - 1)) move_beside_exchange(op.forward, dispatch.forward);
+  move_beside_exchange(last, combine.forward);
+  move_beside_exchange(shared.back().backward, combine.backward);
+  for (std::size_t i = shared.size() - 1; i-- > 0;)
+    move_beside_exchange(shared[i].backward, dispatch.backward);
+}
+
 void delay_wgrad(Op& experts, Op& dispatch) {
   const auto is_of_weights = [](const Item& item) {
     const auto* launch = std::get_if<Launch>(&item);
@@ -292,16 +334,12 @@ void delay_wgrad(Op& experts, Op& dispatch) {
     const auto* product = std::get_if<Gemm>(&launch->work);
     return launch->for_weights || (product != nullptr && product->weight_gradient);
   };
-  const auto start = std::ranges::find_if(dispatch.backward, [](const Item& item) {
-    const auto* collective = std::get_if<StartCollective>(&item);
-    return collective != nullptr && collective->axis == Axis::expert;
-  });
-  if (start == dispatch.backward.end()) return;
   Items& all = experts.backward;
   const auto delayed = std::stable_partition(
       all.begin(), all.end(), [&](const Item& item) { return !is_of_weights(item); });
-  dispatch.backward.insert(std::next(start), delayed, all.end());
+  Items moved(delayed, all.end());
   all.erase(delayed, all.end());
+  move_beside_exchange(moved, dispatch.backward);
 }
 
 Op combine(const Pass& pass, const ExpertShape& shape) {

@@ -55,6 +55,9 @@ class PassWriter {
   /// start_grad_sync).
   ReductionSlots start_reduction(const ParameterGroup& group, Bytes gradients);
 
+  /// The kernels that follow are the op's, which may be part of a graph.
+  void enter(const Op& op);
+
   /// In pairs of passes it is the other's turn after each exchange, and after a layer without any.
   void begin_layer() { turned_ = false; }
   void end_layer() {
@@ -112,7 +115,19 @@ class PassWriter {
     turned_ = true;
   }
 
-  void add(const Join&, Cause) { wait(open_slot_); }
+  void add(const Join& join, Cause) {
+    wait(join.axis ? open_slots_[static_cast<std::size_t>(*join.axis)] : open_slot_);
+  }
+
+  void add(const HostRead&, Cause) {
+    close_chain();
+    segment_.emplace_back(ReadPiece{});
+  }
+
+  /// Opens the slot of a collective along that axis.
+  void open(Axis axis, int slot) {
+    open_slot_ = open_slots_[static_cast<std::size_t>(axis)] = slot;
+  }
 
   void add(const GradientReady& gradient, Cause);
 
@@ -144,8 +159,11 @@ class PassWriter {
   Segment segment_;
   std::vector<Kernel> kernels_;
   int slots_ = 0;
-  int open_slot_ = 0;
-  bool turned_ = false;  ///< since the layer began
+  int open_slot_ = 0;                    ///< of the collective started last
+  std::array<int, kAxes> open_slots_{};  ///< by axis
+  std::optional<GraphModule> graph_;     ///< whose kernels these are; nothing: no graph's
+  bool is_launched_ = false;             ///< the graph has been
+  bool turned_ = false;                  ///< since the layer began
   Reduction reduction_ = Reduction::none;
   std::array<Bucket, 2> open_;
   std::vector<Reduced> reduced_;  ///< buckets, in order

@@ -26,6 +26,7 @@ class DispatchRules {
     const std::pair<const char*, bool> idle[] = {{"dispatcher", e_.dispatcher != Dispatcher{}},
                                                  {"fp8_dispatch", e_.fp8_dispatch},
                                                  {"sms", e_.sms.has_value()},
+                                                 {"overlap_shared", e_.overlap_shared},
                                                  {"delay_wgrad", e_.delay_wgrad}};
     for (const auto& [key, is_stated] : idle) {
       if (is_stated)
@@ -35,7 +36,24 @@ class DispatchRules {
     }
   }
 
+  void check_shared() const {
+    const auto& model = std::get<Transformer>(s_.model.shape);
+    const Recomputation& recompute = s_.training.recompute;
+    if (model.experts->shared_ffn == 0) {
+      keys_.report({"parallelism.expert.overlap_shared", "leave it out"},
+                   "the model has no shared experts");
+    } else if (e_.overlap.value_or(false)) {
+      keys_.report({"parallelism.expert.overlap_shared", "leave one of them out"},
+                   "exchanges run beside the other pass already, with overlap: true");
+    } else if (recompute.kind == Recompute::selective &&
+               recompute.repeats(RecomputeModule::shared_experts)) {
+      keys_.report({"parallelism.expert.overlap_shared"},
+                   "shared experts that are recomputed by themselves do not run beside exchanges");
+    }
+  }
+
   void check_dispatcher() const {
+    if (e_.overlap_shared) check_shared();
     const int sms = s_.cluster.gpu.sms;
     if (e_.sms && *e_.sms >= sms)
       keys_.report({"parallelism.expert.sms"},

@@ -93,6 +93,14 @@ void check_queue(const Scenario& s, const KeyReports& keys) {
               "mode is blocking, where no kernel waits behind another");
 }
 
+void check_graphs(const Scenario& s, const KeyReports& keys) {
+  if (s.host.graphs.empty()) return;
+  if (s.host.graph())
+    keys.report({"host.graphs", "leave it out"}, "mode is graph: whole passes are one launch");
+  if (!std::holds_alternative<Transformer>(s.model.shape) && keys.sound({"model"}))
+    keys.report({"host.graphs", "leave it out"}, "graphs are of modules that transformers have");
+}
+
 void check_threads(const Scenario& s, const KeyReports& keys) {
   if (s.host.threads != Host{}.threads && !s.host.cores) {
     keys.report({"host.threads", "state host.cores"},
@@ -107,6 +115,7 @@ void check_host(const Scenario& s, const KeyReports& keys) {
   check_anomaly_detection(s, keys);
   check_pace(s, keys);
   check_queue(s, keys);
+  check_graphs(s, keys);
   check_threads(s, keys);
   if (!keys.sound({"run"})) return;
   check_cpu_work(s, keys);

@@ -239,7 +239,8 @@ void check_experts(const Scenario& s, const Transformer& t, const KeyReports& ke
   if (!splits(s, keys) ||
       !keys.sound({"parallelism.order", "parallelism.expert.degree", "parallelism.expert.tensor",
                    "parallelism.expert.dispatcher", "parallelism.expert.fp8_dispatch",
-                   "parallelism.expert.sms", "parallelism.expert.delay_wgrad"}))
+                   "parallelism.expert.sms", "parallelism.expert.delay_wgrad",
+                   "parallelism.expert.overlap_shared", "training.recompute"}))
     return;
   check_dispatch(s, keys);
 }

@@ -180,6 +180,14 @@ void describe(Io& io, ExpertParallel& e) {
            "exchanges of a forward pass run beside kernels of a backward pass and the other way "
            "round, in pairs of passes: of dualpipe, and of interleaved and one stage, which then "
            "run one forward pass ahead (Megatron-LM's --overlap-moe-expert-parallel-comm)");
+  io.field("overlap_shared", e.overlap_shared, any,
+           "shared experts run beside the exchanges of the others (Megatron-LM's "
+           "--moe-shared-expert-overlap)");
+  io.fallback(e.host_waits, e.host_waits, "true without a capacity, except compiled by XLA");
+  io.field("host_waits", e.host_waits, any,
+           "in each forward pass of a layer the host waits for the numbers of tokens that experts "
+           "get, before it launches the exchange and the products that they decide; false: as "
+           "dispatchers with buffers of fixed size");
   io.field("delay_wgrad", e.delay_wgrad, any,
            "experts' weight gradients are computed while the gradients of their inputs go back to "
            "their ranks (Megatron-LM's --delay-wgrad-compute and "
