@@ -43,6 +43,10 @@ template <>
 inline constexpr auto kNames<GraphModule> = names_until(GraphModule::moe, "attn", "mlp",
                                                         "moe_router", "moe_preprocess", "moe");
 template <>
+inline constexpr auto kNames<OffloadModule> = names_until(OffloadModule::moe_act, "attn_norm",
+                                                          "qkv_linear", "core_attn", "attn_proj",
+                                                          "mlp_norm", "expert_fc1", "moe_act");
+template <>
 inline constexpr auto kNames<SplitProducts> = names_until(SplitProducts::async_tp, "none",
                                                           "user_buffers", "async_tp");
 template <>

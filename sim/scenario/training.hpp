@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sim/core/quantity.hpp"
+#include "sim/scenario/activation_offload.hpp"
 #include "sim/scenario/fp8.hpp"
 #include "sim/scenario/gpu.hpp"
 #include "sim/scenario/lora.hpp"
@@ -71,8 +72,9 @@ struct Training {
   UsedGradients used_gradients = UsedGradients::clear_buffer;
   bool gradient_clipping = true;  ///< a global norm, hence a small all-reduce over all model ranks
   Recomputation recompute;
-  std::string fusion = "fused";     ///< a name of `stepsim list styles`
-  bool bias_dropout_fusion = true;  ///< fusion fused: of bias, dropout and residual too
+  std::optional<ActivationOffload> offload;  ///< absent: activations stay on the GPU
+  std::string fusion = "fused";              ///< a name of `stepsim list styles`
+  bool bias_dropout_fusion = true;           ///< fusion fused: of bias, dropout and residual too
   /// Rows of the vocabulary are padded to a multiple of so many on each tensor rank; absent: of 128
   /// where they are split over ranks.
   std::optional<std::int64_t> vocabulary_multiple;

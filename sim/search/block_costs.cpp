@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/ops/offloaded.hpp"
 #include "sim/ops/working_set.hpp"
 #include "sim/plan/collective.hpp"
 #include "sim/plan/memory/memory.hpp"
@@ -55,6 +56,8 @@ class RowClock {
   void pass(const BlockPiece&) {}
   void pass(const HoldPiece&) {}
   void pass(const ReadPiece&) {}
+  void pass(const OffloadPiece&) {}
+  void pass(const ReloadPiece&) {}
   void pass(const TurnPiece&) {}
 
   const Plan& plan_;
@@ -100,7 +103,8 @@ class BlockCoster {
     for (const auto& [kind, modules] : ways_) {
       const Recomputation how = recomputation_of({.recompute = kind, .modules = modules}, base_);
       const std::size_t i = index_of(kind, modules);
-      cost.saved[i] = saved_by(block, how).total().bytes();
+      cost.saved[i] =
+          (saved_by(block, how).total() - offloaded_bytes(block, how, scenario_.training)).bytes();
       cost.peak[i] = backward_peak(block, how).held.total().bytes();
       cost.again[i] = repeated(block, how);
     }

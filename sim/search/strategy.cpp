@@ -255,8 +255,9 @@ std::vector<std::string> settings_of(const Strategy& strategy, const SearchBase&
   settings.add("parallelism.gather_each", q.gather_each, p.gather_each);
   settings.add("parallelism.context.degree", q.context.degree, p.context.degree);
   settings.add("parallelism.expert.degree", q.expert.degree, p.expert.degree);
-  settings.add("parallelism.expert.tensor", q.expert.tensor.value_or(q.tensor),
-               p.expert.tensor.value_or(p.tensor));
+  if (q.expert.tensor != p.expert.tensor)
+    settings.add("parallelism.expert.tensor",
+                 q.expert.tensor ? fmt::format("{}", *q.expert.tensor) : std::string("~"));
   settings.add("parallelism.pipeline.stages", q.pipeline.stages, p.pipeline.stages);
   settings.add("parallelism.pipeline.schedule", q.pipeline.schedule, p.pipeline.schedule);
   settings.add("parallelism.pipeline.chunks", q.pipeline.chunks, p.pipeline.chunks);

@@ -27,6 +27,7 @@ constexpr CauseWords kWords[] = {
     {Cause::cpu_work, "cpu_work", "waiting for work of the CPU"},
     {Cause::recompilation, "recompilation", "waiting for a recompilation"},
     {Cause::garbage_collection, "garbage_collection", "waiting for garbage collection"},
+    {Cause::offload, "offload", "waiting for offloaded activations"},
     {Cause::checkpoint, "checkpoint", "waiting for a checkpoint"},
     {Cause::launch_gap, "launch_gap", "waiting for kernel launches"},
 };

@@ -33,6 +33,7 @@ enum class Cause : std::uint8_t {
   cpu_work,                                 ///< waiting for a loss or metrics on the CPU
   recompilation,                            ///< waiting for a pass to be compiled again
   garbage_collection,                       ///< waiting for Python's collector
+  offload,                                  ///< waiting for activations to leave or come back
   checkpoint,                               ///< waiting for a checkpoint to be copied or written
   launch_gap,                               ///< waiting for the host to launch the next kernel
   count_,

@@ -62,6 +62,7 @@ constexpr std::string_view kHarmless =
 /// Options that are read beside others alone.
 constexpr std::string_view kBesideOthers =
     "account-for-embedding-in-pipeline-split account-for-loss-in-pipeline-split "
+    "activation-offload-fraction cpu-offloading-num-layers offload-modules "
     "accumulate-allreduce-grads-in-fp32 bf16 cp-comm-type cuda-graph-modules cuda-graph-scope "
     "data-parallel-sharding-strategy moe-shared-expert-overlap "
     "decoder-first-pipeline-num-layers decoder-last-pipeline-num-layers delay-wgrad-compute "
@@ -88,9 +89,6 @@ struct KnownOptions {
 constexpr KnownOptions kNotSimulated[] = {
     {"apply-residual-connection-post-layernorm", "residuals are taken before the norm"},
     {"attention-output-gate", "attention has no gate behind it"},
-    {"cpu-offloading cpu-offloading-num-layers fine-grained-activation-offloading "
-     "offload-modules",
-     "activations stay on the GPU"},
     {"ddp-num-buckets", "buckets have the size of the framework's preset"},
     {"ddp-pad-buckets-for-high-nccl-busbw", "buckets are not padded"},
     {"decrease-batch-size-if-needed", "the batch has its final size"},

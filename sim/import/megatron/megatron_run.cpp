@@ -147,6 +147,22 @@ class MegatronImport {
     return name == "sgd" && !o_.is_zero("sgd-momentum") ? "momentum" : name;
   }
 
+  /// Whole layers, the first ones of the model, or the inputs of modules of each.
+  void add_offload(Entries& e) {
+    const std::int64_t layers = o_.integer("cpu-offloading-num-layers", 0);
+    const std::vector<std::string> modules =
+        o_.has("offload-modules") ? o_.words("offload-modules") : std::vector<std::string>{};
+    const double share = o_.number("activation-offload-fraction", 1, 0, 1);
+    const bool is_fine = o_.is_on("fine-grained-activation-offloading");
+    if (o_.is_on("cpu-offloading") && layers > 0) {
+      const auto all = static_cast<double>(o_.required("num-layers"));
+      e.push_back(fmt::format("offload: {{share: {:.4g}}}", static_cast<double>(layers) / all));
+    } else if (is_fine && !modules.empty()) {
+      e.push_back(
+          fmt::format("offload: {{share: {}, modules: [{}]}}", share, fmt::join(modules, ", ")));
+    }
+  }
+
   /// Types of the optimizer's state, which its precision-aware form alone lets choose.
   void add_moments(Entries& e) {
     const std::vector<std::string> types{"fp32", "fp16", "bf16", "fp8"};
@@ -241,6 +257,7 @@ class MegatronImport {
     if (o_.has("make-vocab-size-divisible-by"))
       e.push_back(
           fmt::format("vocabulary_multiple: {}", o_.positive("make-vocab-size-divisible-by", 128)));
+    add_offload(e);
     add_moments(e);
     add_fp8(e);
     add_cross_entropy(e);

@@ -2,8 +2,11 @@
 #include "sim/plan/memory/memory_walk.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 #include <vector>
 
+#include "sim/ops/offloaded.hpp"
 #include "sim/plan/memory/memory.hpp"
 #include "sim/plan/pass/gathered_parameters.hpp"
 #include "sim/plan/pass/recompute.hpp"
@@ -31,11 +34,26 @@ Working saved_by(const OpGraph& graph, const Blocks& blocks, const RecomputeSpan
   return saved;
 }
 
-PassMemory forward(const OpGraph& graph, const Blocks& blocks, const Recomputation& recompute) {
+/// What of the span's activations is on the host between its passes.
+Working away(const OpGraph& graph, const Blocks& blocks, const RecomputeSpan& span,
+             const Training& training) {
+  if (span.size() > 1) return {};
+  return {.activations = offloaded_bytes(graph.blocks[blocks[span.begin]], span.how, training)};
+}
+
+/// The last layer's activations, and those of the layer before it, may still be on their way.
+PassMemory forward(const OpGraph& graph, const Blocks& blocks, const Training& training) {
   PassMemory pass;
-  for (const RecomputeSpan& span : recompute_spans(recompute, graph, blocks))
+  Working last, before;
+  for (const RecomputeSpan& span : recompute_spans(training.recompute, graph, blocks)) {
+    const Working gone = away(graph, blocks, span, training);
     pass.leaves += saved_by(graph, blocks, span);
+    pass.leaves -= gone;
+    if (gone.total() > Bytes{0}) before = std::exchange(last, gone);
+  }
   pass.most = pass.leaves;
+  pass.most += last;
+  pass.most += before;
   if (!blocks.empty()) pass.block = graph.blocks[blocks.back()].name;
   return pass;
 }
@@ -57,15 +75,19 @@ BlockPeak peak_in(const OpGraph& graph, const Blocks& blocks, const RecomputeSpa
 }
 
 /// A backward pass. `whole` says that weight gradients are part of it.
-PassMemory backward(const OpGraph& graph, const Blocks& blocks, const Recomputation& recompute,
+PassMemory backward(const OpGraph& graph, const Blocks& blocks, const Training& training,
                     bool whole) {
   PassMemory pass;
-  const auto spans = recompute_spans(recompute, graph, blocks);
+  const auto spans = recompute_spans(training.recompute, graph, blocks);
   for (auto span = spans.rbegin(); span != spans.rend(); ++span) {
-    const Working saved = saved_by(graph, blocks, *span);
+    Working saved = saved_by(graph, blocks, *span);
+    saved -= away(graph, blocks, *span, training);
+    // Those of the layer before it come back meanwhile.
+    const auto next = std::next(span);
+    const Working ahead = next == spans.rend() ? Working{} : away(graph, blocks, *next, training);
     for (std::size_t i = span->end; i-- > span->begin;) {
       const BlockPeak peak = peak_in(graph, blocks, *span, i);
-      const Working here = pass.leaves - saved + peak.held;
+      const Working here = pass.leaves - saved + peak.held + ahead;
       if (pass.op.empty() || here.total() > pass.most.total()) {
         pass.most = here;
         pass.block = graph.blocks[blocks[i]].name;
@@ -89,11 +111,11 @@ PassMemory weight_gradients(const OpGraph& graph, const Blocks& blocks) {
 
 ChunkMemory chunk_memory(const Scenario& scenario, const OpGraph& graph, int stage, int chunk) {
   const Blocks blocks = blocks_of(scenario, graph, stage, chunk);
-  const Recomputation& recompute = scenario.training.recompute;
+  const Training& training = scenario.training;
   ChunkMemory memory;
-  of(memory, PassKind::forward) = forward(graph, blocks, recompute);
-  of(memory, PassKind::backward) = backward(graph, blocks, recompute, true);
-  of(memory, PassKind::input_gradient) = backward(graph, blocks, recompute, false);
+  of(memory, PassKind::forward) = forward(graph, blocks, training);
+  of(memory, PassKind::backward) = backward(graph, blocks, training, true);
+  of(memory, PassKind::input_gradient) = backward(graph, blocks, training, false);
   of(memory, PassKind::weight_gradient) = weight_gradients(graph, blocks);
   const Bytes gathered = gathered_bytes(scenario, graph);
   for (PassMemory& pass : memory) pass.most.gathered = gathered;

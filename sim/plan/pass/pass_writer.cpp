@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "sim/ops/offloaded.hpp"
 #include "sim/plan/group/members.hpp"
 #include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/pass/operations.hpp"
@@ -167,6 +168,20 @@ void PassWriter::unpack_buckets() {
   }
 }
 
+void PassWriter::offload(const Block& block, const Recomputation& recompute) {
+  const Bytes bytes = offloaded_bytes(block, recompute, draft_.scenario.training);
+  if (bytes == Bytes{0}) return;
+  close_chain();
+  segment_.emplace_back(OffloadPiece{bytes});
+}
+
+void PassWriter::reload(const Block& block, const Recomputation& recompute) {
+  const Bytes bytes = offloaded_bytes(block, recompute, draft_.scenario.training);
+  if (bytes == Bytes{0}) return;
+  close_chain();
+  segment_.emplace_back(ReloadPiece{bytes});
+}
+
 void PassWriter::close_chain() {
   if (kernels_.empty()) return;
   segment_.emplace_back(
@@ -190,6 +205,7 @@ void run_forward(PassWriter& writer, const Block& block, Cause cause,
     writer.enter(*op);
     writer.run(op->forward, cause, PassKind::forward);
   }
+  if (cause == Cause::forward) writer.offload(block, recompute);
   if (block.recomputable) writer.end_layer();
 }
 
@@ -197,6 +213,7 @@ void run_backward(PassWriter& writer, const Block& block, const Recomputation& r
                   PassKind pass, const AroundOps& around) {
   const bool repeats = pass != PassKind::weight_gradient;
   if (block.recomputable) writer.begin_layer();
+  if (repeats) writer.reload(block, recompute);
   const auto again = block.recomputed(recompute);
   if (repeats && !again.empty()) writer.host().spend(host_cost::checkpoint.backward);
   for (const Op* op : again) {

@@ -68,6 +68,9 @@ class PassWriter {
     close_chain();
     segment_.emplace_back(BlockPiece{});
   }
+  /// What the block keeps leaves for the host, or comes back from there.
+  void offload(const Block& block, const Recomputation& recompute);
+  void reload(const Block& block, const Recomputation& recompute);
   void hold(int blocks) {
     close_chain();
     segment_.emplace_back(HoldPiece{blocks});

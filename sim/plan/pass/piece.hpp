@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "sim/core/quantity.hpp"
 #include "sim/plan/group/channel.hpp"
 
 namespace stepsim {
@@ -32,10 +33,18 @@ struct HoldPiece {
 };
 /// The host reads what the kernels before have computed.
 struct ReadPiece {};
+/// Activations of the layer that was computed leave for the host.
+struct OffloadPiece {
+  Bytes bytes;
+};
+/// Those of the layer that comes are needed.
+struct ReloadPiece {
+  Bytes bytes;
+};
 /// Where the other pass goes on, if two run as one (overlap.hpp).
 struct TurnPiece {};
-using Piece =
-    std::variant<ChainPiece, StartPiece, WaitPiece, BlockPiece, HoldPiece, ReadPiece, TurnPiece>;
+using Piece = std::variant<ChainPiece, StartPiece, WaitPiece, BlockPiece, HoldPiece, ReadPiece,
+                           OffloadPiece, ReloadPiece, TurnPiece>;
 using Segment = std::vector<Piece>;
 
 }  // namespace stepsim

@@ -17,6 +17,7 @@
 #include "sim/plan/pass/overlap.hpp"
 #include "sim/plan/pass/parameter_gathers.hpp"
 #include "sim/plan/pass/segment.hpp"
+#include "sim/plan/program/activation_copies.hpp"
 #include "sim/plan/program/host_thread.hpp"
 #include "sim/plan/program/optimizer.hpp"
 #include "sim/plan/program/passes.hpp"
@@ -81,6 +82,7 @@ class StageWriter {
         writer_(rows_.writer()),
         transfers_(rows_, placement_),
         offload_(rows_),
+        copies_(rows_),
         end_(rows_, offload_),
         statistics_(rows_),
         host_(rows_, placement_, actions_),
@@ -97,7 +99,8 @@ class StageWriter {
       if (step == 1) writer_.expect(static_cast<std::size_t>(steps));
       writer_.set_step(step);
       first_step_ = step == 0;
-      if (shape_.slow.delay > 0) stall();
+      const Seconds stall{shape_.slow.delay};
+      if (stall > Seconds{0}) rows_.work_on_host("stall", stall, Cause::stall);
       host_.begin_step(step);
       statistics_.write();
       write_passes();
@@ -110,8 +113,6 @@ class StageWriter {
   }
 
  private:
-  void stall() { rows_.work_on_host("stall", Seconds{shape_.slow.delay}, Cause::stall); }
-
   void compile() {
     for (int chunk = 0; chunk < pipeline_.chunks; ++chunk) chunks_.push_back(compiled(chunk));
     writer_.program().resident_bytes =
@@ -268,6 +269,7 @@ class StageWriter {
     Running pass = begin(action);
     const TaskIndex first = next_task();
     slots_ = std::move(pass.slots);
+    copies_.begin(action.chunk, action.micro_batch);
     write_pieces(pass.segment, 0, pass.segment.size());
     end({&pass}, first);
   }
@@ -281,6 +283,7 @@ class StageWriter {
     for (const Turn& turn : take_turns({&back.segment, &ahead.segment})) {
       Running& pass = *passes[turn.pass];
       rows_.set_micro_batch(pass.action.micro_batch);
+      copies_.begin(pass.action.chunk, pass.action.micro_batch);
       for (const TaskIndex task : pass.waits) rows_.wait_for(task);
       slots_.swap(pass.slots);
       write_pieces(pass.segment, turn.begin, turn.end);
@@ -350,7 +353,6 @@ class StageWriter {
   }
 
   void write(const ChainPiece& piece) { rows_.write_chain(piece.chain); }
-
   void write(const StartPiece& piece) {
     slots_.resize(std::max(slots_.size(), static_cast<std::size_t>(piece.slot) + 1), kNoTask);
     std::vector<TaskIndex> before = needed_by(piece);
@@ -365,9 +367,7 @@ class StageWriter {
     return piece.beside_block ? before_block_[0] : rows_.reached();
   }
 
-  void write(const WaitPiece& piece) {
-    rows_.wait_for(slots_[static_cast<std::size_t>(piece.slot)]);
-  }
+  void write(const WaitPiece& p) { rows_.wait_for(slots_[static_cast<std::size_t>(p.slot)]); }
 
   void write(const BlockPiece&) {
     before_block_[1] = std::exchange(before_block_[0], rows_.reached());
@@ -379,6 +379,8 @@ class StageWriter {
   }
 
   void write(const ReadPiece&) { rows_.read_on_host(); }
+  void write(const OffloadPiece& piece) { copies_.leave(piece.bytes); }
+  void write(const ReloadPiece& piece) { copies_.come_back(piece.bytes); }
   void write(const TurnPiece&) {}
 
   bool needs_batch(int chunk) const {
@@ -419,6 +421,7 @@ class StageWriter {
   ProgramWriter& writer_;
   Transfers transfers_;
   Offload offload_;
+  ActivationCopies copies_;
   StepEnd end_;
   RunningStatistics statistics_;
   HostThread host_;

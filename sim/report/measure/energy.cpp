@@ -61,6 +61,7 @@ Doing doing(Cause cause) {
     case Cause::cpu_work:
     case Cause::recompilation:
     case Cause::garbage_collection:
+    case Cause::offload:
     case Cause::checkpoint:
     case Cause::launch_gap:
     case Cause::count_:

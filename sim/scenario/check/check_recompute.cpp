@@ -161,8 +161,28 @@ void check_kind_of_model(const Scenario& s, const KeyReports& keys) {
 
 }  // namespace
 
+namespace {
+
+void check_offload(const Scenario& s, const KeyReports& keys) {
+  if (!s.training.offload || !keys.sound({"training.offload"})) return;
+  const Recomputation& recompute = s.training.recompute;
+  if (!std::holds_alternative<Transformer>(s.model.shape)) {
+    keys.report({"training.offload", "leave it out"},
+                "activations that leave are those of a transformer's layers");
+  } else if (recompute.kind == Recompute::full && recompute.method == RecomputeMethod::uniform &&
+             recompute.layers > 1) {
+    keys.report({"training.offload"},
+                "layers that are recomputed in groups of {} have no activations of their own to "
+                "offload",
+                recompute.layers);
+  }
+}
+
+}  // namespace
+
 void check_recompute(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
   if (!keys.sound({"training.recompute", "model"})) return;
+  check_offload(s, keys);
   check_kind_of_model(s, keys);
   if (keys.sound({"training.recompute", "parallelism.data.sharding"}))
     RecomputeRules(s, known, keys).check();

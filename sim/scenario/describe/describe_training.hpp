@@ -120,6 +120,9 @@ void describe_optimizer(Io& io, Training& t) {
 /// How operations become kernels.
 template <class Io>
 void describe_kernels(Io& io, Training& t) {
+  io.section("offload", t.offload, ActivationOffload{},
+             "activations wait for their backward pass in the memory of the host; absent: on the "
+             "GPU");
   io.section("recompute", "kind", t.recompute,
              "activations computed again in the backward pass; a word is its kind");
   io.fallback(t.fusion, default_fusion(io.framework()), "fused, or the framework's");
@@ -179,6 +182,16 @@ void describe_ends(Io& io, Training& t) {
              "adapters alone are trained: weights are frozen, have no gradients and no optimizer "
              "state; the embedding and the first adapted layer's input need no gradient; a "
              "checkpoint has the adapters. Absent: all weights are trained");
+}
+
+template <class Io>
+void describe(Io& io, ActivationOffload& o) {
+  io.field(
+      "share", o.share, between(0, 1),
+      "of what each layer keeps for its backward pass, or of the inputs of its modules; a part "
+      "of the layers counts as that share of each");
+  io.field("modules", o.modules, any,
+           "those whose inputs leave, as Megatron-LM's --offload-modules; none: all of the layer");
 }
 
 template <class Io>
