@@ -97,14 +97,14 @@ std::vector<Scenario> with_pairs() {
        {"stages: 4, schedule: dualpipe, chunks: 2, overlap_p2p: true",
         "stages: 2, schedule: interleaved, chunks: 2",
         "stages: 2, schedule: interleaved, chunks: 2, overlap_p2p: false", "stages: 1"}) {
-    for (const char* dispatcher : {"all_to_all", "deepep, nodes: 1, fp8_dispatch: true"}) {
+    for (const char* dispatcher : {"all_to_all", "deepep, fp8_dispatch: true"}) {
       for (const char* recompute : {"none", "full"}) {
         const std::string text = fmt::format(R"(
 cluster:
   {{name: c, gpu: h100, nodes: 8, gpus_per_node: 4, intra_node: nvlink4,
    inter_node: {{nics_per_node: 4, bandwidth: 100 Gbit/s, latency: 5 us}}}}
 model: {{name: t, layers: 8, hidden: 1024, heads: 8, vocabulary: 4000, tied_embeddings: false,
-  bias: false, experts: {{count: 16, top_k: 2, ffn: 1024, shared_ffn: 512, dense_layers: 3}}}}
+  bias: false, experts: {{count: 16, top_k: 2, ffn: 1024, shared_ffn: 512, dense_layers: 3, groups: 2, top_groups: 1}}}}
 training: {{global_batch: 256, sequence_length: 1024, precision: bf16, recompute: {2}}}
 parallelism:
   pipeline: {{{0}}}

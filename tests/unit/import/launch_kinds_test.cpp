@@ -43,21 +43,22 @@ TEST_CASE("behind a script of any kind stand its arguments and the options that 
         "one word too many for import deepspeed: '8B'");
 }
 
-TEST_CASE("experts with a tensor degree of their own are as wide a split") {
+TEST_CASE("experts with a tensor degree of their own have a mesh of their own") {
   const std::string launch =
       "torchrun --nproc_per_node 8 a.py --tensor-model-parallel-size 4 "
       "--expert-tensor-parallel-size 1 " +
       kExperts + "--sequence-parallel ";
   const ImportResult found = import_of("a.sh", launch + "--expert-model-parallel-size 8");
+  const ExpertParallel& expert = found.scenario.parallelism.expert;
   CHECK(found.scenario.cluster.gpus() == 8);
-  CHECK(found.scenario.parallelism.expert.degree == 2);
-  CHECK(
-      found.says("--expert-tensor-parallel-size 1 with --expert-model-parallel-size 8: experts "
-                 "are split over 4 tensor ranks and dealt to 2 groups of them"));
-  CHECK(first_line(refusal_of("a.sh", launch + "--expert-model-parallel-size 2")) ==
-        "a.sh:1:95: --expert-tensor-parallel-size 1 x --expert-model-parallel-size 2 = 2 is no "
-        "multiple of --tensor-model-parallel-size 4: experts that leave tensor ranks unsplit are "
-        "not simulated, the nearest is --expert-tensor-parallel-size 4");
+  CHECK(expert.degree == 8);
+  CHECK(expert.tensor == 1);
+  // As many GPUs as both the split of other layers and that of experts divide.
+  const std::string one =
+      "python a.py --tensor-model-parallel-size 4 "
+      "--expert-tensor-parallel-size 2 " +
+      kExperts + "--sequence-parallel --expert-model-parallel-size 8";
+  CHECK(import_of("a.sh", one).scenario.cluster.gpus() == 16);
 }
 
 TEST_CASE("a word of an option is one word of the scenario") {
