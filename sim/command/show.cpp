@@ -22,7 +22,8 @@ std::string describe(const Gemm& g) {
                      g.batch > 1 ? fmt::format(" x{}", g.batch) : "");
 }
 std::string describe(const FusedAttention& a) {
-  return fmt::format("{} {} heads of {}, {} tokens", a.kernel, a.heads, a.head_dim, a.sequence);
+  return fmt::format("{} {} heads of {}, {} tokens{}", a.kernel, a.heads, a.head_dim, a.sequence,
+                     a.window > 0 ? fmt::format(" in windows of {}", a.window) : "");
 }
 std::string describe(const Convolution& c) {
   return fmt::format("{}x{} convolution /{} of {} x {}x{}x{} to {} channels", c.filter, c.filter,

@@ -3,6 +3,8 @@
 // Decoder (GPT, Llama), encoder (BERT, ViT), or both (T5): embedding, encoder layers, the encoder's
 // last norm with the embedding of the target sequence, decoder layers, head.
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "sim/ops/blocks.hpp"
 #include "sim/ops/frozen.hpp"
@@ -89,10 +91,30 @@ LayerStack append_encoder(BlockChain& result, const Scenario& scenario, const La
   return decoder;
 }
 
+/// The layers from `first` on, of which the leading ones may be dense, and some have a window.
+void append_layers(BlockChain& result, LayerStack stack, std::int64_t first,
+                   const std::string& name) {
+  const Transformer& model = stack.model;
+  std::map<std::pair<bool, bool>, std::size_t> known;
+  for (std::int64_t layer = first; layer < model.layers; ++layer) {
+    const bool is_dense = layer < leading_dense_layers(model);
+    stack.narrow = model.window && model.window->narrows(layer);
+    const auto [block, is_new] = known.try_emplace({is_dense, stack.narrow}, result.blocks.size());
+    if (is_new) {
+      const bool mixes = model.window && model.window->full_every > 0;
+      const std::string kind = mixes && stack.narrow ? "window " : "";
+      result.blocks.push_back(layer_block(stack, kind + (is_dense ? "dense layer" : name),
+                                          model.experts && !is_dense));
+    }
+    result.chain.push_back(block->second);
+  }
+}
+
 /// The first layer, where it is not like the others. Returns how many layers that is.
 std::int64_t append_first_layer(BlockChain& result, const Scenario& scenario, LayerStack stack) {
   if (!begins_without_gradient(scenario.training)) return 0;
   stack.first = true;
+  stack.narrow = stack.model.window && stack.model.window->narrows(0);
   append(result, layer_block(stack, "first layer", false));
   return 1;
 }
@@ -128,7 +150,6 @@ bool shares_embedding(const Transformer& model) {
 BlockChain transformer_blocks(const Scenario& scenario, const Transformer& model,
                               const Pass& pass) {
   const bool owns_weights = !model.tied_embeddings || scenario.parallelism.pipeline.stages > 1;
-  const std::int64_t dense = leading_dense_layers(model);
   const bool has_encoder = model.encoder_layers > 0;
   BlockChain result;
   const Training& training = scenario.training;
@@ -140,11 +161,8 @@ BlockChain transformer_blocks(const Scenario& scenario, const Transformer& model
                          training.lora ? &*training.lora : nullptr};
   if (!has_encoder) append(result, embedding_block(first));
   const LayerStack stack = has_encoder ? append_encoder(result, scenario, first) : first;
-  append(result, layer_block(stack, "dense layer", false), dense);
   const std::int64_t begins = append_first_layer(result, scenario, stack);
-  append(result,
-         layer_block(stack, has_encoder ? "decoder layer" : "layer", model.experts.has_value()),
-         model.layers - dense - begins);
+  append_layers(result, stack, begins, has_encoder ? "decoder layer" : "layer");
   if (model.mtp_layers > 0) append_mtp(result, scenario, stack);
   append(result, head_block(stack, owns_weights));
   if (stack.lora != nullptr) {

@@ -94,6 +94,10 @@ AttentionShape LayerStack::attention() const {
   shape.dropout = model.dropout;
   shape.kernel = kernel;
   shape.causal = causal;
+  if (narrow) {
+    shape.window = model.window->tokens;
+    shape.chunks = model.window->kind == WindowKind::chunk;
+  }
   shape.bias = model.relative_positions > 0;
   shape.alibi = model.alibi;
   return shape;

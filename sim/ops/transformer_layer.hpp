@@ -22,6 +22,7 @@ struct LayerStack {
   std::int64_t source_sequence = 0;  ///< tokens of an encoder's output; 0: none is attended to
   const Lora* lora = nullptr;        ///< adapters, which alone are trained; none: all weights are
   bool first = false;                ///< nothing before the layer is trained
+  bool narrow = false;               ///< its attention has the model's window
 
   Op norm_of(const std::string& name, std::int64_t width, bool branches = true) const;
   /// All ops of one layer, behind the last of those that come before it.

@@ -1,6 +1,7 @@
 // What one kernel does, before anyone asks how long it takes: shapes, FLOPs and bytes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -48,15 +49,26 @@ struct FusedAttention {
   std::int64_t value_dim = 0;    ///< width of a head's values; 0: head_dim
   std::int64_t query_ranks = 1;  ///< ranks that share out the queries; keys and values are whole
   bool causal = true;
-  std::int64_t keys = 0;  ///< tokens of keys and values; 0: sequence
+  std::int64_t keys = 0;    ///< tokens of keys and values; 0: sequence
+  std::int64_t window = 0;  ///< keys that a query sees at most, its own included; 0: all
 
   std::int64_t key_tokens() const { return keys > 0 ? keys : sequence; }
   std::int64_t values() const { return value_dim > 0 ? value_dim : head_dim; }
-  Flops flops() const {
+  /// Pairs of a query and a key that it sees, of one head: `more` keys beside each window are
+  /// computed, too.
+  double pairs(double more = 0) const {
+    const auto queries = static_cast<double>(sequence), all = static_cast<double>(key_tokens());
+    const double whole = causal ? queries * all / 2 : queries * all;
+    const auto seen = static_cast<double>(window);
+    if (window == 0 || seen >= all) return whole;
+    // The first queries see fewer, and without a mask the last ones do, too.
+    const double narrow = queries * seen - seen * seen / 2;
+    return std::min((causal ? narrow : 2 * narrow) + more * queries, whole);
+  }
+  Flops flops(double more = 0) const {
     // Forward: scores and context. Backward: the scores again, and two gradients of each product.
     const std::int64_t width = backward ? 3 * head_dim + 2 * values() : head_dim + values();
-    return Flops{static_cast<double>(batch * heads * width) * (causal ? 1 : 2) *
-                 static_cast<double>(sequence) * static_cast<double>(key_tokens()) /
+    return Flops{2 * static_cast<double>(batch * heads * width) * pairs(more) /
                  static_cast<double>(query_ranks)};
   }
 };

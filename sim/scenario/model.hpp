@@ -36,6 +36,19 @@ struct LatentAttention {
   bool operator==(const LatentAttention&) const = default;
 };
 
+/// How a layer's attention is narrower than its sequence: each token attends to so many, its own
+/// included, or to those of its chunk.
+enum class WindowKind { sliding, chunk };
+struct AttentionWindow {
+  std::int64_t tokens = 0;
+  WindowKind kind = WindowKind::sliding;
+  std::int64_t full_every = 0;  ///< the last of so many layers attends to all; 0: none does
+
+  /// Whether the layer, counted from 0, is one of those that are narrower.
+  bool narrows(std::int64_t layer) const { return full_every == 0 || (layer + 1) % full_every != 0; }
+  bool operator==(const AttentionWindow&) const = default;
+};
+
 /// A vision transformer's input and output (Dosovitskiy et al. 2020, arXiv 2010.11929): square
 /// images cut into square patches, one token each, behind a class token that is classified.
 struct Vision {
@@ -83,6 +96,7 @@ struct Transformer {
   bool qk_norm = false;   ///< a norm over each head of queries and keys
   bool tied_embeddings = true;  ///< the output head shares the embedding's weights
   bool dropout = true;          ///< attention and hidden dropout
+  std::optional<AttentionWindow> window;  ///< absent: all layers attend to the whole sequence
   std::optional<Experts> experts;
   std::optional<LatentAttention> mla;  ///< replaces heads of queries, keys and values
   std::optional<Vision> vision;        ///< replaces the vocabulary

@@ -47,6 +47,8 @@ inline constexpr auto kNames<OffloadModule> = names_until(OffloadModule::moe_act
                                                           "qkv_linear", "core_attn", "attn_proj",
                                                           "mlp_norm", "expert_fc1", "moe_act");
 template <>
+inline constexpr auto kNames<WindowKind> = names_until(WindowKind::chunk, "sliding", "chunk");
+template <>
 inline constexpr auto kNames<SplitProducts> = names_until(SplitProducts::async_tp, "none",
                                                           "user_buffers", "async_tp");
 template <>

@@ -78,7 +78,8 @@ constexpr std::string_view kBesideOthers =
     "num-query-groups num-virtual-stages-per-pipeline-rank overlap-moe-expert-parallel-comm "
     "pipeline-model-parallel-layout q-lora-rank qk-head-dim qk-nope-head-dim "
     "qk-pos-emb-head-dim qk-rope-head-dim recompute-modules sgd-momentum "
-    "torch-fsdp2-no-reshard-after-forward tp-comm-overlap use-distributed-optimizer v-head-dim";
+    "torch-fsdp2-no-reshard-after-forward tp-comm-overlap use-distributed-optimizer v-head-dim "
+    "window-attn-skip-freq";
 
 /// Options, as words, and what is known of them.
 struct KnownOptions {
@@ -156,7 +157,6 @@ constexpr KnownOptions kNotSimulated[] = {
     {"use-ring-exchange-p2p", "transfers are sends and receives"},
     {"use-sharp", "reductions are those of the cluster's inter_node.sharp"},
     {"use-transformer-engine-op-fuser", "operations are fused as Transformer Engine's layers do"},
-    {"window-attn-skip-freq window-size", "attention is counted over the whole sequence"},
 };
 
 /// Beginnings of the names of options that only another kind of model has, with that kind.

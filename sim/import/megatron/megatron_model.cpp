@@ -1,6 +1,7 @@
 // Megatron-LM's options as a model; defaults are those of megatron/training/arguments.py.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 
 #include <fmt/format.h>
@@ -189,6 +190,22 @@ std::int64_t dense_layers(MegatronOptions& o, std::int64_t layers) {
   return first - pattern->begin();
 }
 
+/// Layers that attend to a window: all but every so many, counted from 1
+/// (megatron/core/transformer/utils.py, is_layer_window_attention).
+void add_window(MegatronOptions& o, Draft& draft, Entries& e) {
+  if (!o.has("window-size")) return;
+  std::string size;
+  for (const std::string& word : o.words("window-size")) size += word + ",";
+  const std::size_t digits = size.find_first_of("-0123456789");
+  const std::int64_t before = digits == std::string::npos ? -1 : std::atoll(&size[digits]);
+  const std::string skip = o.has("window-attn-skip-freq") ? o.text("window-attn-skip-freq") : "0";
+  if (before < 0) return;
+  const bool is_number = skip.find_first_not_of("0123456789") == std::string::npos;
+  if (!is_number || o.is_on("multi-latent-attention"))
+    return draft.note(o.shown("window-size"), "attention is counted over the whole sequence");
+  e.push_back(fmt::format("window: {{tokens: {}, full_every: {}}}", before + 1, skip));
+}
+
 /// The groups that a router chooses first, where it does.
 std::string groups_of_experts(MegatronOptions& o) {
   const std::int64_t groups = o.integer("moe-router-num-groups", 0);
@@ -298,6 +315,7 @@ void write_megatron_model(MegatronOptions& o, const PlacedWord& program, Draft& 
     add_heads(o, draft, e);
   }
   if (has_megatron_experts(o)) add_experts(o, draft, e);
+  add_window(o, draft, e);
   if (const std::int64_t depths = o.integer("mtp-num-layers", 0); depths > 0)
     e.push_back(fmt::format("mtp_layers: {}", depths));
   draft.map("model", e);

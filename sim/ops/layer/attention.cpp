@@ -157,11 +157,32 @@ void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
   op.saved = Bytes{qkv_bytes(pass, a)} + op.saved_scores;
 }
 
+/// FlashAttention has windows since its second version; the first computes all and masks it.
+void narrow(FusedAttention& attention, const AttentionShape& a) {
+  if (a.window == 0 || a.window >= attention.key_tokens() || a.kernel == "flash1") return;
+  if (!a.chunks) {
+    attention.window = a.window;
+    return;
+  }
+  attention.batch *= attention.sequence / a.window;
+  attention.sequence = a.window;
+}
+
+/// The keys that a token sees, as conventions of FLOPs count them: all, of which a causal mask
+/// leaves half.
+double keys_counted(const Pass& pass, const AttentionShape& a) {
+  const auto all = static_cast<double>(a.keys > 0 ? a.keys : pass.whole_sequence());
+  const auto window = static_cast<double>(a.window);
+  if (a.window == 0 || window >= all) return all;
+  return a.chunks ? window : 2 * (window - window * window / (2 * all));
+}
+
 void add_fused(Op& op, const Pass& pass, const AttentionShape& a) {
   FusedAttention forward{a.kernel,      pass.batch, a.heads,    a.head_dim,
                          pass.sequence, false,      a.value_dim};
   forward.causal = a.causal;
   forward.keys = a.keys;
+  narrow(forward, a);
   FusedAttention backward = forward;
   backward.backward = true;
   if (pass.context.degree > 1) {
@@ -220,9 +241,8 @@ Op core_attention(const Pass& pass, const AttentionShape& a) {
     pass.style->rotary_backward(op.backward, pass, a);
   // Latent attention's have projections of their own, whose gradients are laid out there (mla.cpp).
   if (a.value_dim == 0) lay_out_gradients(op.backward, pass, a);
-  const std::int64_t keys = a.keys > 0 ? a.keys : pass.whole_sequence();
   op.flops = Flops{2.0 * static_cast<double>(pass.tokens() * a.heads) *
-                   static_cast<double>(a.head_dim + a.values()) * static_cast<double>(keys)};
+                   static_cast<double>(a.head_dim + a.values()) * keys_counted(pass, a)};
   return op;
 }
 

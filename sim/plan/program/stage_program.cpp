@@ -271,6 +271,7 @@ class StageWriter {
     slots_ = std::move(pass.slots);
     copies_.begin(action.chunk, action.micro_batch);
     write_pieces(pass.segment, 0, pass.segment.size());
+    if (pass.segment.empty()) rows_.mark("no layers", rows_.take_waits());
     end({&pass}, first);
   }
 

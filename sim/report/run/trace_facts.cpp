@@ -26,7 +26,8 @@ std::string shape_of(const Gemm& g) {
   return fmt::format("{}x{}x{}{}", g.m, g.n, g.k, g.batch > 1 ? fmt::format(" x{}", g.batch) : "");
 }
 std::string shape_of(const FusedAttention& a) {
-  return fmt::format("{} x {} heads of {}, {} tokens", a.batch, a.heads, a.head_dim, a.sequence);
+  return fmt::format("{} x {} heads of {}, {} tokens{}", a.batch, a.heads, a.head_dim, a.sequence,
+                     a.window > 0 ? fmt::format(" in windows of {}", a.window) : "");
 }
 std::string shape_of(const Convolution& c) {
   return fmt::format("{}x{} /{} of {}x{}x{}x{} to {} channels", c.filter, c.filter, c.stride,

@@ -294,6 +294,22 @@ void check_pipeline(const Scenario& s, const Transformer& t, const KeyReports& k
               stages, t.encoder_layers, t.layers);
 }
 
+/// Windows over context ranks, and chunks of a sequence.
+void check_window(const Scenario& s, const Transformer& t, const KeyReports& keys) {
+  if (!t.window || !keys.sound({"model.window", "training.sequence_length"})) return;
+  const AttentionWindow& window = *t.window;
+  const std::int64_t sequence = s.sequence_length();
+  if (window.tokens >= sequence) return;
+  const ContextParallel& context = s.parallelism.context;
+  if (context.degree > 1 && context.kind != ContextKind::all_to_all)
+    keys.report({"parallelism.context.kind", "use all_to_all"},
+                "context {} of a sequence whose layers attend to {} tokens is not modelled",
+                name_of(context.kind), window.tokens);
+  if (window.kind == WindowKind::chunk && sequence % window.tokens != 0)
+    keys.report({"model.window.tokens"}, "chunks of {} tokens do not divide sequence_length {}",
+                window.tokens, sequence);
+}
+
 void check_bias(const Scenario& s, const Transformer& t, const KeyReports& keys) {
   const std::string& kernel = s.training.attention;
   if (can_compute_attention(kernel, t) || !keys.sound({"training.attention"})) return;
@@ -313,6 +329,11 @@ void check_transformer(const Transformer& t, const KeyReports& keys) {
                 {{"masked", t.masked.has_value()},
                  {"experts", t.experts.has_value()},
                  {"mla", t.mla.has_value()}},
+                "not modelled");
+  }
+  if (t.window) {
+    check_apart(keys, "window",
+                {{"mla", t.mla.has_value()}, {"encoder_layers", t.encoder_layers > 0}},
                 "not modelled");
   }
   if (t.mtp_layers > 0) {
@@ -347,6 +368,7 @@ void check_transformer_training(const Scenario& s, const Transformer& t, const K
   if (t.experts) check_experts(s, t, keys);
   check_pipeline(s, t, keys);
   check_bias(s, t, keys);
+  check_window(s, t, keys);
   if (!keys.sound({"training.sequence_length", "training.decoder_sequence_length"}) ||
       !check_lengths(s, t, keys))
     return;

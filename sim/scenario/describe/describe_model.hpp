@@ -38,6 +38,18 @@ void describe(Io& io, LatentAttention& a) {
 }
 
 template <class Io>
+void describe(Io& io, AttentionWindow& w) {
+  io.field("tokens", w.tokens, required(between(1, 1e8)),
+           "that each token attends to, its own included; or of a chunk");
+  io.field("kind", w.kind, any,
+           "sliding: the last ones (around it without a causal mask); chunk: those of its own chunk "
+           "of the sequence");
+  io.field("full_every", w.full_every, between(0, 1e5),
+           "the last of so many layers attends to the whole sequence: 2 of GPT-OSS, 6 of Gemma 3; "
+           "0: none does");
+}
+
+template <class Io>
 void describe(Io& io, Vision& v) {
   io.field("image", v.image, between(1, 1e5), "pixels of an edge; images are square");
   io.field("patch", v.patch, between(1, 1e5), "pixels of an edge of a patch, which is a token");
@@ -55,6 +67,8 @@ void describe(Io& io, MaskedHead& m) {
 
 template <class Io>
 void describe(Io& io, Transformer& t) {
+  io.section("window", t.window, AttentionWindow{},
+             "layers whose attention is narrower than the sequence; absent: none");
   io.section("vision", t.vision, Vision{},
              "images as tokens and a classifier, instead of a vocabulary; absent: text");
   io.section("masked", t.masked, MaskedHead{},

@@ -139,33 +139,57 @@ void set_latent_attention(Translation& t) {
   if (t.flag({"attention_bias"})) t.note("attention_bias: latent attention has none");
 }
 
-/// A window narrower than the sequence would make attention cheaper than it is simulated.
-void note_window(Translation& t, Keys keys) {
-  if (t.knows({"use_sliding_window"}) && !t.flag({"use_sliding_window"})) {
-    t.find(keys);
-    return;
-  }
-  if (const auto window = t.text(keys))
-    t.note(
-        fmt::format("{} {}: attention is counted over the whole sequence", *keys.begin(), *window));
+bool attends_to_all(std::string_view type) {
+  return type == "full_attention" || type == "global" || type == "attention";
 }
 
-/// Layers that attend to a part of the sequence are noted, others than attention are refused.
-void check_layer_types(Translation& t) {
-  const Entry* types = t.find({"layer_types"});
-  if (types == nullptr) return;
-  std::string_view narrower;
-  for (const Tree& item : types->value.items) {
-    if (item.scalar == "full_attention" || item.scalar == "global" || item.scalar == "attention")
-      continue;
-    if (item.scalar != "sliding_attention" && item.scalar != "chunked_attention" &&
-        item.scalar != "deepseek_sparse_attention")
-      return t.refuse(*types, fmt::format("has {}: only layers of full attention are simulated",
-                                          quoted(item.scalar)));
-    narrower = item.scalar;
+/// The number of layers of which the last attends to the whole sequence, as the list of their types
+/// has it; 0: no layer does. Nothing where they do not take turns like that. Others than attention
+/// are refused.
+std::optional<std::int64_t> turns_of(Translation& t, const Entry& types) {
+  std::vector<bool> full;
+  for (const Tree& item : types.value.items) {
+    const bool is_all = attends_to_all(item.scalar);
+    if (!is_all && item.scalar != "sliding_attention" && item.scalar != "chunked_attention" &&
+        item.scalar != "deepseek_sparse_attention") {
+      t.refuse(types, fmt::format("has {}: only layers of full attention are simulated",
+                                  quoted(item.scalar)));
+      return std::nullopt;
+    }
+    full.push_back(is_all);
   }
-  if (!narrower.empty())
-    t.note(fmt::format("layer_types has {}: all layers have full attention", narrower));
+  const auto first = std::ranges::find(full, true);
+  const std::int64_t every = first == full.end() ? 0 : first - full.begin() + 1;
+  for (std::size_t i = 0; i < full.size(); ++i) {
+    const auto layer = static_cast<std::int64_t>(i) + 1;
+    if (full[i] != (every > 0 && layer % every == 0)) return std::nullopt;
+  }
+  return every;
+}
+
+/// Layers whose attention is narrower than the sequence.
+void set_window(Translation& t, const ModelLayout& layout) {
+  const bool chunks = t.knows({"attention_chunk_size"});
+  const Keys key = chunks ? Keys{"attention_chunk_size"} : Keys{"sliding_window"};
+  const Entry* types = t.find({"layer_types"});
+  const auto pattern = t.integer({"sliding_window_pattern"});
+  const auto turns =
+      types == nullptr ? std::optional(pattern.value_or(layout.full_every)) : turns_of(t, *types);
+  if (t.knows({"use_sliding_window"}) && !t.flag({"use_sliding_window"})) {
+    t.find(key);
+    return;
+  }
+  const auto tokens = t.text(key);
+  if (!tokens || turns == 1) return;
+  // Qwen's first layers attend to all (max_window_layers).
+  if (!turns || t.knows({"use_sliding_window"}) || t.knows({"kv_lora_rank"}))
+    return t.note(
+        fmt::format("{} {}: attention is counted over the whole sequence", *key.begin(), *tokens));
+  Tree window = t.empty();
+  t.set(window, "tokens", *tokens);
+  if (chunks) t.set(window, "kind", "chunk");
+  if (*turns > 0) t.set(window, "full_every", std::to_string(*turns));
+  t.set("window", std::move(window));
 }
 
 void set_positions(Translation& t, const ModelLayout& layout) {
@@ -243,9 +267,7 @@ void decoder_of_huggingface(Translation& t, const ModelLayout& layout) {
   }
   set_dropout(t);
   if (t.flag({"use_parallel_residual", "parallel_attn"})) t.note(kParallel);
-  note_window(t, {"sliding_window"});
-  note_window(t, {"attention_chunk_size"});
-  check_layer_types(t);
+  set_window(t, layout);
   if (layout.rest != nullptr) layout.rest(t);
 }
 

@@ -102,6 +102,7 @@ const std::vector<ModelLayout>& expert_huggingface_layouts() {
        .keys = "num_local_experts=128 num_experts_per_tok=4 sliding_window=128 "
                "attention_bias=true",
        .biases = Biases::all,
+       .full_every = 2,
        .notes = {"attention's sinks, and biases of experts and router, are left out"}},
       {.names = "granitemoe",
        .sizes = "32000 4096 11008 32 32 null null false",
@@ -125,6 +126,7 @@ const std::vector<ModelLayout>& expert_huggingface_layouts() {
        .keys = "intermediate_size_mlp=16384 num_local_experts=16 num_experts_per_tok=1 "
                "moe_layers=null interleave_moe_layer_step=1 attention_chunk_size=8192 "
                "use_qk_norm=true attention_bias=false",
+       .full_every = 4,
        .shared_experts = 1,
        .rest = [](Translation& t) { t.copy("ffn", {"intermediate_size_mlp"}); }},
       {.names = "minimax_m2",

@@ -38,7 +38,8 @@ struct ModelLayout {
   bool qk_norm = false;
   Biases biases = Biases::stated;
   Positions positions = Positions::rotary;
-  int shared_experts = 0;                    ///< built by the code where no key counts them
+  int full_every = 0;      ///< the last of so many layers attends to more than a window; 0: none
+  int shared_experts = 0;  ///< built by the code where no key counts them
   std::vector<std::string_view> notes = {};  ///< what its layers have and is not simulated
   void (*rest)(Translation&) = nullptr;      ///< what no other layout has
   void (*whole)(Translation&) = nullptr;     ///< translates all of it, where it is no decoder

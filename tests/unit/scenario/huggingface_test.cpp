@@ -203,13 +203,28 @@ TEST_CASE("dropout is gpt2's, and none where both rates are 0") {
   CHECK_FALSE(transformer_of(R"({"model_type": "llama"})").dropout);
 }
 
+TEST_CASE("windows of attention are read with the layers that have them") {
+  const auto window = [](const std::string& text) { return transformer_of(text).window; };
+  CHECK(window(R"({"model_type": "mistral", "sliding_window": 4096})") ==
+        AttentionWindow{.tokens = 4096});
+  CHECK(!window(R"({"model_type": "mistral", "sliding_window": null})"));
+  CHECK(window(R"({"model_type": "gemma2"})") == AttentionWindow{.tokens = 4096, .full_every = 2});
+  CHECK(window(R"({"model_type": "gemma3_text", "sliding_window": 1024,
+                   "sliding_window_pattern": 6})") ==
+        AttentionWindow{.tokens = 1024, .full_every = 6});
+  CHECK(window(R"({"model_type": "olmo3", "num_hidden_layers": 4, "layer_types":
+                   ["sliding_attention", "sliding_attention", "sliding_attention",
+                    "full_attention"]})") == AttentionWindow{.tokens = 4096, .full_every = 4});
+  CHECK(!window(R"({"model_type": "olmo3", "num_hidden_layers": 2, "layer_types":
+                    ["full_attention", "full_attention"]})"));
+}
+
 TEST_CASE("what costs something and cannot be said is noted, each by its key") {
   const auto notes = [](const std::string& rest, const std::string& type = "llama") {
     return notes_of(model_of("{\"model_type\": \"" + type + "\", " + rest + "}"));
   };
   using Notes = std::vector<std::string>;
-  CHECK(notes(R"("sliding_window": 4096)", "mistral") ==
-        Notes{"sliding_window 4096: attention is counted over the whole sequence"});
+  CHECK(notes(R"("sliding_window": 4096)", "mistral").empty());
   CHECK(notes(R"("attention_bias": true)") ==
         Notes{"attention_bias: that of the projection after attention is left out"});
   CHECK(notes(R"("mlp_bias": true)") == Notes{"mlp_bias: left out"});
@@ -228,8 +243,7 @@ TEST_CASE("what costs something and cannot be said is noted, each by its key") {
   CHECK(notes(R"("num_nextn_predict_layers": 1)", "deepseek_v3") ==
         Notes{"num_nextn_predict_layers: the layers that predict further tokens are left out"});
   CHECK(notes(R"("num_nextn_predict_layers": 0, "n_group": 1)", "deepseek_v3").empty());
-  CHECK(notes(R"("n_group": 8, "topk_group": 4)", "deepseek_v3") ==
-        Notes{"n_group: a token may go to experts of every group"});
+  CHECK(notes(R"("n_group": 8, "topk_group": 4)", "deepseek_v3").empty());
   CHECK(notes(R"("architectures": ["BertForTokenClassification"])", "bert") ==
         Notes{"architectures BertForTokenClassification: the heads of pre-training are simulated"});
   CHECK(notes(R"("attention_probs_dropout_prob": 0.0)", "bert") ==
