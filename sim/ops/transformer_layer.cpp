@@ -265,9 +265,9 @@ Vertex LayerStack::add_experts(OpDag& dag, const Vertices& inputs) const {
   if (e.shared_ffn == 0) return combined;
   Vertices both{combined};
   both.insert(both.end(), inputs.begin(), inputs.end());
-  const std::size_t first = dag.ops.size();
+  const std::size_t begin = dag.ops.size();
   const Vertices shared = add_linears(dag, both, "shared", e.shared_ffn, false);
-  const std::span<Op> linears = std::span(dag.ops).subspan(first);
+  const std::span<Op> linears = std::span(dag.ops).subspan(begin);
   for (Op& op : linears) op.module = GraphModule::moe_router;
   if (pass.experts.overlap_shared) overlap_shared(dag[dispatched], dag[combined], linears);
   return dag.add(residual(pass, "shared experts sum", model.hidden, false, false), shared);
