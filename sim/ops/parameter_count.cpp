@@ -1,4 +1,6 @@
 // Parameters of a model as papers count them: whole, unpadded, embeddings included.
+#include <algorithm>
+
 #include "sim/ops/blocks.hpp"
 
 namespace stepsim {
@@ -68,9 +70,32 @@ double mtp_layer(const Transformer& m, double attention) {
   return attention + mlp + 2 * h * h + 5 * norm_size(m, m.hidden);
 }
 
+/// A mixer: both linear layers, convolution with biases, a decay, a skip and a step's bias a head, and
+/// the gated norm.
+double mixer(const Transformer& m) {
+  const HybridLayers& x = *m.hybrid;
+  const double inner = real(x.heads * x.head_dim), shared = 2 * real(x.groups * x.state);
+  const double biases = m.bias ? 2 * inner + shared + real(x.heads) + real(m.hidden) : 0;
+  return real(m.hidden) * (2 * inner + shared + real(x.heads)) +
+         (inner + shared) * real(x.convolution + 1) + 3 * real(x.heads) + inner +
+         inner * real(m.hidden) + biases;
+}
+
+double hybrid_layers(const Transformer& m) {
+  double sum = 0;
+  for (const char kind : m.hybrid->pattern) {
+    sum += norm_size(m, m.hidden) + (kind == 'M'   ? mixer(m)
+                                     : kind == '*' ? plain_attention(m)
+                                     : kind == 'E' ? expert_layer(m)
+                                                   : mlp_size(m, m.ffn) + mlp_biases(m));
+  }
+  return sum;
+}
+
 }  // namespace
 
 double parameter_count(const Transformer& m) {
+  if (m.hybrid) return hybrid_layers(m) + norm_size(m, m.hidden) + ends(m);
   const double attention = m.mla ? latent_attention(m) : plain_attention(m);
   const double dense_layer = mlp_size(m, m.ffn) + mlp_biases(m);
   const double decoder = real(m.layers);
@@ -88,9 +113,9 @@ double parameter_count(const Transformer& m) {
 double active_parameter_count(const Transformer& m) {
   if (!m.experts) return parameter_count(m);
   const Experts& e = *m.experts;
-  return parameter_count(m) -
-         real((m.layers - e.dense_layers + m.mtp_layers) * (e.count - e.top_k)) *
-             mlp_size(m, e.ffn);
+  const std::int64_t sparse = m.hybrid ? std::ranges::count(m.hybrid->pattern, 'E')
+                                       : m.layers - e.dense_layers + m.mtp_layers;
+  return parameter_count(m) - real(sparse * (e.count - e.top_k)) * mlp_size(m, e.ffn);
 }
 
 double parameter_count(const Mlp& m) {

@@ -19,14 +19,18 @@ Bytes block_input(const Pass& pass, std::int64_t hidden) {
   return Bytes{pass.element() * static_cast<double>(pass.outer_tokens() * hidden)};
 }
 
-Block layer_block(const LayerStack& stack, const std::string& name, bool with_experts) {
+Block layer_block(const LayerStack& stack, const std::string& name, OpDag dag) {
   Block block{.name = name,
-              .dag = stack.layer(with_experts),
+              .dag = std::move(dag),
               .input = block_input(stack.pass, stack.model.hidden),
               .recomputable = true};
   if (stack.lora != nullptr) train_adapters_alone(block.dag, stack.first);
   block.regions = recompute_regions(block);
   return block;
+}
+
+Block layer_block(const LayerStack& stack, const std::string& name, bool with_experts) {
+  return layer_block(stack, name, stack.layer(with_experts));
 }
 
 /// Adds what the layers of a stack read: tokens, and the bias on their attention scores.
@@ -103,9 +107,27 @@ void append_layers(BlockChain& result, LayerStack stack, std::int64_t first,
     if (is_new) {
       const bool mixes = model.window && model.window->full_every > 0;
       const std::string kind = mixes && stack.narrow ? "window " : "";
-      result.blocks.push_back(layer_block(stack, kind + (is_dense ? "dense layer" : name),
-                                          model.experts && !is_dense));
+      result.blocks.push_back(
+          layer_block(stack, kind + (is_dense ? "dense layer" : name), model.experts && !is_dense));
     }
+    result.chain.push_back(block->second);
+  }
+}
+
+const char* name_of_layer(char kind) {
+  return kind == 'M'   ? "mamba layer"
+         : kind == '*' ? "attention layer"
+         : kind == 'E' ? "expert layer"
+                       : "mlp layer";
+}
+
+/// The layers of a hybrid model, each of one part.
+void append_hybrid(BlockChain& result, const LayerStack& stack) {
+  std::map<char, std::size_t> known;
+  for (const char kind : stack.model.hybrid->pattern) {
+    const auto [block, is_new] = known.try_emplace(kind, result.blocks.size());
+    if (is_new)
+      result.blocks.push_back(layer_block(stack, name_of_layer(kind), stack.hybrid_layer(kind)));
     result.chain.push_back(block->second);
   }
 }
@@ -161,8 +183,12 @@ BlockChain transformer_blocks(const Scenario& scenario, const Transformer& model
                          training.lora ? &*training.lora : nullptr};
   if (!has_encoder) append(result, embedding_block(first));
   const LayerStack stack = has_encoder ? append_encoder(result, scenario, first) : first;
-  const std::int64_t begins = append_first_layer(result, scenario, stack);
-  append_layers(result, stack, begins, has_encoder ? "decoder layer" : "layer");
+  if (model.hybrid) {
+    append_hybrid(result, stack);
+  } else {
+    const std::int64_t begins = append_first_layer(result, scenario, stack);
+    append_layers(result, stack, begins, has_encoder ? "decoder layer" : "layer");
+  }
   if (model.mtp_layers > 0) append_mtp(result, scenario, stack);
   append(result, head_block(stack, owns_weights));
   if (stack.lora != nullptr) {

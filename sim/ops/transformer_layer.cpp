@@ -299,4 +299,32 @@ OpDag LayerStack::layer(bool with_experts, OpDag before) const {
   return dag;
 }
 
+OpDag LayerStack::hybrid_layer(char kind) const {
+  const bool mixes = kind == 'M', attends = kind == '*';
+  const std::string part = mixes ? "mamba" : attends ? "attention" : "mlp";
+  OpDag dag;
+  const Vertex normed = dag.add(norm_of(part + " norm", model.hidden), {});
+  const Stream stream{{normed}, {normed}};
+  if (attends) {
+    add_attention(dag, stream, "");
+  } else if (mixes) {
+    add_part(dag, part, model.bias, stream, "", [&](const Vertices& inputs) {
+      const HybridLayers& m = *model.hybrid;
+      const std::int64_t h = model.hidden, inner = m.heads * m.head_dim / pass.tensor;
+      const std::int64_t width = mamba_input_width(pass, m);
+      Vertex last = dag.add(column_linear(pass, "mamba in", h, width, model.bias), inputs);
+      last = dag.add(mamba_mixer(pass, m), {last});
+      return Vertices{dag.add(row_linear(pass, "mamba out", inner, h, model.bias), {last})};
+    });
+  } else {
+    add_mlp(dag, stream, kind == 'E');
+  }
+  mark(dag, 0,
+       attends       ? GraphModule::attn
+       : mixes       ? GraphModule::mamba
+       : kind == 'E' ? GraphModule::moe
+                     : GraphModule::mlp);
+  return dag;
+}
+
 }  // namespace stepsim

@@ -27,6 +27,8 @@ struct LayerStack {
   Op norm_of(const std::string& name, std::int64_t width, bool branches = true) const;
   /// All ops of one layer, behind the last of those that come before it.
   OpDag layer(bool with_experts, OpDag before = {}) const;
+  /// All ops of a hybrid model's layer of that kind, a letter of its pattern.
+  OpDag hybrid_layer(char kind) const;
 
  private:
   /// Between two parts: what the next one reads, and what its residual connection takes around it.

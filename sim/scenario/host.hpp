@@ -13,8 +13,8 @@ namespace stepsim {
 /// Modules of a layer that may be CUDA graphs of their own (NVIDIA/Megatron-LM
 /// megatron/core/transformer/transformer_config.py, cuda_graph_modules): attention with the norm
 /// before it; a dense MLP; the router, with shared experts that do not overlap exchanges; what comes
-/// before tokens are sent; experts and all exchanges.
-enum class GraphModule { attn, mlp, moe_router, moe_preprocess, moe };
+/// before tokens are sent; experts and all exchanges; a mixer of Mamba.
+enum class GraphModule { attn, mlp, moe_router, moe_preprocess, moe, mamba };
 
 /// How kernels reach the GPU: one by one from Python, the next one only when the GPU is done
 /// (CUDA_LAUNCH_BLOCKING=1), one by one from compiled code, or a whole pass at once.

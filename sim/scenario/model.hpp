@@ -45,8 +45,24 @@ struct AttentionWindow {
   std::int64_t full_every = 0;  ///< the last of so many layers attends to all; 0: none does
 
   /// Whether the layer, counted from 0, is one of those that are narrower.
-  bool narrows(std::int64_t layer) const { return full_every == 0 || (layer + 1) % full_every != 0; }
+  bool narrows(std::int64_t layer) const {
+    return full_every == 0 || (layer + 1) % full_every != 0;
+  }
   bool operator==(const AttentionWindow&) const = default;
+};
+
+/// Layers of one part each, in turns (Nemotron-H, arXiv 2504.03624): a mixer of Mamba-2 (Dao and Gu
+/// 2024, arXiv 2405.21060), attention, an MLP or experts, each behind a norm and beside a residual.
+struct HybridLayers {
+  std::string pattern;           ///< a letter a layer: M mixer, * attention, - MLP, E experts
+  std::int64_t heads = 0;        ///< of mixers
+  std::int64_t head_dim = 64;    ///< width of a mixer's head
+  std::int64_t groups = 8;       ///< of heads that share what is written to states and read
+  std::int64_t state = 128;      ///< numbers of a state for each of a head's
+  std::int64_t convolution = 4;  ///< taps
+  std::int64_t chunk = 128;      ///< tokens
+  bool has(char kind) const { return pattern.find(kind) != std::string::npos; }
+  bool operator==(const HybridLayers&) const = default;
 };
 
 /// A vision transformer's input and output (Dosovitskiy et al. 2020, arXiv 2010.11929): square
@@ -94,14 +110,17 @@ struct Transformer {
   bool bias = true;              ///< biases in the linear layers
   bool qkv_bias = false;  ///< biases of queries, keys and values where the other layers have none
   bool qk_norm = false;   ///< a norm over each head of queries and keys
-  bool tied_embeddings = true;  ///< the output head shares the embedding's weights
-  bool dropout = true;          ///< attention and hidden dropout
+  bool tied_embeddings = true;            ///< the output head shares the embedding's weights
+  bool dropout = true;                    ///< attention and hidden dropout
+  std::optional<HybridLayers> hybrid;     ///< absent: each layer has attention and an MLP
   std::optional<AttentionWindow> window;  ///< absent: all layers attend to the whole sequence
   std::optional<Experts> experts;
   std::optional<LatentAttention> mla;  ///< replaces heads of queries, keys and values
   std::optional<Vision> vision;        ///< replaces the vocabulary
   std::optional<MaskedHead> masked;    ///< replaces the next token's logits
-  bool rotary() const { return positions == 0 && relative_positions == 0 && !alibi && !mla; }
+  bool rotary() const {
+    return positions == 0 && relative_positions == 0 && !alibi && !mla && !hybrid;
+  }
   bool operator==(const Transformer&) const = default;
 };
 

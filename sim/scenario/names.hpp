@@ -40,8 +40,9 @@ template <>
 inline constexpr auto kNames<AmaxReduction> = names_until(AmaxReduction::none, "all", "tensor",
                                                           "none");
 template <>
-inline constexpr auto kNames<GraphModule> = names_until(GraphModule::moe, "attn", "mlp",
-                                                        "moe_router", "moe_preprocess", "moe");
+inline constexpr auto kNames<GraphModule> = names_until(GraphModule::mamba, "attn", "mlp",
+                                                        "moe_router", "moe_preprocess", "moe",
+                                                        "mamba");
 template <>
 inline constexpr auto kNames<OffloadModule> = names_until(OffloadModule::moe_act, "attn_norm",
                                                           "qkv_linear", "core_attn", "attn_proj",

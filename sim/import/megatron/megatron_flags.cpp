@@ -165,13 +165,12 @@ constexpr KnownOptions kOtherModels[] = {
     {"dino- img-h swin-backbone-type vision-", "a vision model"},
     {"dsa-indexer-topk", "sparse attention"},
     {"enable-mhc-connections", "layers with several residual streams"},
-    {"encoder-num-layers experimental-attention-variant hybrid-layer-pattern "
-     "hybrid-override-pattern is-hybrid-model moe-latent-size",
-     "such a model"},
+    {"encoder-num-layers experimental-attention-variant moe-latent-size", "such a model"},
     {"heterogeneous-layers-config", "layers that differ from each other"},
-    {"hybrid-attention-ratio hybrid-mlp-ratio", "a hybrid of Mamba and attention layers"},
+    {"hybrid-attention-ratio hybrid-layer-pattern hybrid-mlp-ratio hybrid-override-pattern "
+     "is-hybrid-model mamba-",
+     "a hybrid of Mamba and attention layers"},
     {"linear-attention-freq", "layers of linear attention"},
-    {"mamba-", "Mamba layers"},
     {"model-spec", "a model whose layers are in another file"},
     {"retro-", "a model that retrieves (RETRO)"},
     {"yaml-cfg", "a model whose options are in another file"},

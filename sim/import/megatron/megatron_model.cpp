@@ -8,6 +8,7 @@
 
 #include "sim/core/error.hpp"
 #include "sim/core/words.hpp"
+#include "sim/import/megatron/hybrid_pattern.hpp"
 #include "sim/import/megatron/layer_pattern.hpp"
 #include "sim/import/megatron/megatron.hpp"
 #include "sim/import/megatron/megatron_flags.hpp"
@@ -18,12 +19,15 @@ namespace {
 
 constexpr double kDropout = 0.1;  // of both, hidden and attention
 
+/// Models whose layers a pattern names.
+constexpr const char* kHybrid = "a hybrid of Mamba and attention layers";
+
 /// Programs of Megatron-LM (pretrain_*.py, examples/) that train something else than a GPT.
 const std::map<std::string, std::string, std::less<>> kOtherPrograms = {
     {"pretrain_bert.py", "an encoder"},
-    {"pretrain_hybrid.py", "a hybrid of Mamba and attention layers"},
+    {"pretrain_hybrid.py", kHybrid},
     {"pretrain_ict.py", "two encoders"},
-    {"pretrain_mamba.py", "a hybrid of Mamba and attention layers"},
+    {"pretrain_mamba.py", kHybrid},
     {"pretrain_retro.py", "a model that retrieves (RETRO)"},
     {"pretrain_retnet.py", "a model of retention layers (RetNet)"},
     {"pretrain_t5.py", "an encoder and a decoder"},
@@ -33,37 +37,37 @@ const std::map<std::string, std::string, std::less<>> kOtherPrograms = {
     {"pretrain_vlm.py", "a vision tower and a decoder"},
 };
 
-/// "24 Mamba, 4 attention and 28 MLP layers": each share is rounded
-/// (megatron/core/ssm/mamba_hybrid_layer_allocation.py).
+/// The layers of a hybrid model, where the options are of one: stated, or by their shares.
 std::string hybrid_layers(MegatronOptions& o) {
-  if (!o.has("hybrid-attention-ratio")) return "";
-  const auto layers = static_cast<double>(o.required("num-layers"));
-  const auto share = [&](const char* name) {
-    const auto ratio = number_if_any(o.text(name, "0"));
-    return ratio ? std::lround(ratio->value * layers) : 0;
-  };
-  const auto attention = share("hybrid-attention-ratio"), mlp = share("hybrid-mlp-ratio");
-  return fmt::format(", of {} Mamba, {} attention and {} MLP layers",
-                     static_cast<long>(layers) - attention - mlp, attention, mlp);
+  for (const char* name : {"hybrid-layer-pattern", "hybrid-override-pattern"}) {
+    if (!o.has(name)) continue;
+    if (const auto layers = layers_of_pattern(o.text(name))) return *layers;
+    o.refuse(name, fmt::format("{}: a layer of another kind than M, *, - and E cannot be imported",
+                               o.shown(name)));
+  }
+  if (!o.has("hybrid-attention-ratio") && !o.has("hybrid-mlp-ratio")) return "";
+  return layers_of_shares(o.required("num-layers"), o.number("hybrid-attention-ratio", 0, 0, 1),
+                          o.number("hybrid-mlp-ratio", 0, 0, 1));
 }
 
 /// Refuses a kind of layer, or a part of one, that no model here has.
 void refuse_other_models(MegatronOptions& o, const PlacedWord& program) {
   constexpr const char* only = "only GPTs of attention and MLP layers are simulated";
+  const bool is_hybrid = !hybrid_layers(o).empty();
   const auto other = kOtherPrograms.find(program.text);
-  if (other != kOtherPrograms.end())
-    refuse_at(program.place, fmt::format("{} trains {}{}: it cannot be imported, {}", program.text,
-                                         other->second, hybrid_layers(o), only));
+  if (other != kOtherPrograms.end() && !(is_hybrid && other->second == kHybrid))
+    refuse_at(program.place, fmt::format("{} trains {}: it cannot be imported, {}", program.text,
+                                         other->second, only));
   for (const std::string& name : o.names()) {
     const std::string_view kind = other_model_of(name);
-    if (kind.empty()) continue;
+    if (kind.empty() || (is_hybrid && kind == kHybrid)) continue;
     if (kind == "such a model")
       o.refuse(name, fmt::format("{}: such a model cannot be imported", o.shown(name)));
-    o.refuse(name, fmt::format("{}: this is {}{}, which cannot be imported, {}", o.shown(name),
-                               kind, hybrid_layers(o), only));
+    o.refuse(name, fmt::format("{}: this is {}, which cannot be imported, {}", o.shown(name), kind,
+                               only));
   }
   const std::vector<std::string> spec = o.list("spec");
-  if (std::ranges::any_of(spec, [](const std::string& word) {
+  if (!is_hybrid && std::ranges::any_of(spec, [](const std::string& word) {
         return word.find("mamba") != std::string::npos || word.find("hybrid") != std::string::npos;
       }))
     o.refuse("spec", fmt::format("{}: such a model cannot be imported, {}", o.shown("spec"), only));
@@ -190,6 +194,19 @@ std::int64_t dense_layers(MegatronOptions& o, std::int64_t layers) {
   return first - pattern->begin();
 }
 
+/// The pattern and its mixers (megatron/training/arguments.py, mamba_*).
+void add_hybrid(MegatronOptions& o, const std::string& layers, Draft& draft, Entries& e) {
+  const std::int64_t head = o.positive("mamba-head-dim", 64);
+  const std::int64_t heads = o.positive("mamba-num-heads", 2 * o.required("hidden-size") / head);
+  for (const char* name : {"hybrid-layer-pattern", "hybrid-override-pattern"}) {
+    if (o.has(name) && o.text(name).find('/') != std::string::npos)
+      draft.note(o.shown(name), "depths of multi-token prediction are left out");
+  }
+  e.push_back(fmt::format(
+      "hybrid: {{pattern: \"{}\", heads: {}, head_dim: {}, groups: {}, state: {}}}", layers, heads,
+      head, o.positive("mamba-num-groups", 8), o.positive("mamba-state-dim", 128)));
+}
+
 /// Layers that attend to a window: all but every so many, counted from 1
 /// (megatron/core/transformer/utils.py, is_layer_window_attention).
 void add_window(MegatronOptions& o, Draft& draft, Entries& e) {
@@ -296,8 +313,11 @@ void write_megatron_model(MegatronOptions& o, const PlacedWord& program, Draft& 
   const bool is_rms = o.has("apply-layernorm-rms") || norm_type(o) == "RMSNorm";
   const double hidden_dropout = o.number("hidden-dropout", kDropout, 0, 1);
   const bool dropout = hidden_dropout + o.number("attention-dropout", kDropout, 0, 1) > 0;
+  const std::string hybrid = hybrid_layers(o);
+  if (!hybrid.empty()) o.has("num-layers");  // as many as the pattern has
   Entries e{"name: megatron-lm",
-            fmt::format("layers: {}", o.required("num-layers")),
+            fmt::format("layers: {}", hybrid.empty() ? o.required("num-layers")
+                                                     : static_cast<std::int64_t>(hybrid.size())),
             fmt::format("hidden: {}", o.required("hidden-size")),
             fmt::format("heads: {}", o.required("num-attention-heads")),
             fmt::format("ffn: {}", ffn(o)),
@@ -315,6 +335,7 @@ void write_megatron_model(MegatronOptions& o, const PlacedWord& program, Draft& 
     add_heads(o, draft, e);
   }
   if (has_megatron_experts(o)) add_experts(o, draft, e);
+  if (!hybrid.empty()) add_hybrid(o, hybrid, draft, e);
   add_window(o, draft, e);
   if (const std::int64_t depths = o.integer("mtp-num-layers", 0); depths > 0)
     e.push_back(fmt::format("mtp_layers: {}", depths));

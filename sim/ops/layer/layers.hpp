@@ -57,6 +57,13 @@ Op replicated_linear(const Pass& pass, const std::string& name, std::int64_t in,
 /// The kernels and exchanges of fused attention whose sequence is split over context ranks.
 void add_context_attention(Op& op, const Pass& pass, const AttentionShape& shape);
 
+/// The mixers of a hybrid model.
+using MambaShape = HybridLayers;
+/// Width on this rank of what the linear layer before a mixer makes: gate, input, B, C and steps.
+std::int64_t mamba_input_width(const Pass& pass, const MambaShape& shape);
+/// Convolution, state space and gated norm.
+Op mamba_mixer(const Pass& pass, const MambaShape& shape);
+
 /// A norm over each head of queries and keys (Qwen 3).
 Op head_norm(const Pass& pass, const AttentionShape& shape);
 

@@ -294,6 +294,21 @@ void check_pipeline(const Scenario& s, const Transformer& t, const KeyReports& k
               stages, t.encoder_layers, t.layers);
 }
 
+void check_hybrid(const Scenario& s, const Transformer& t, const KeyReports& keys) {
+  const HybridLayers& m = *t.hybrid;
+  const Parallelism& p = s.parallelism;
+  if (keys.sound({"parallelism.tensor"}) && (m.heads % p.tensor != 0 || m.groups % p.tensor != 0)) {
+    keys.report({"parallelism.tensor"},
+                "tensor {} does not divide the mixers' {} heads or {} groups", p.tensor, m.heads,
+                m.groups);
+  }
+  if (p.context.degree > 1 && keys.sound({"parallelism.context.degree"}) && m.has('M'))
+    keys.report({"parallelism.context.degree", "leave it out"},
+                "mixers of Mamba over context ranks are not modelled");
+  if (s.training.lora && keys.sound({"training.lora"}))
+    keys.report({"training.lora", "leave it out"}, "no adapters of hybrid models are modelled");
+}
+
 /// Windows over context ranks, and chunks of a sequence.
 void check_window(const Scenario& s, const Transformer& t, const KeyReports& keys) {
   if (!t.window || !keys.sound({"model.window", "training.sequence_length"})) return;
@@ -318,6 +333,33 @@ void check_bias(const Scenario& s, const Transformer& t, const KeyReports& keys)
               t.relative_positions);
 }
 
+void check_pattern(const Transformer& t, const KeyReports& keys) {
+  const HybridLayers& hybrid = *t.hybrid;
+  const std::string& pattern = hybrid.pattern;
+  const std::size_t other = pattern.find_first_not_of("M*-E");
+  if (other != std::string::npos)
+    keys.report({"model.hybrid.pattern"}, "'{}' is no kind of layer: M, *, - and E are",
+                pattern[other]);
+  if (static_cast<std::int64_t>(pattern.size()) != t.layers)
+    keys.report({"model.layers"}, "the pattern has {} layers, but layers is {}", pattern.size(),
+                t.layers);
+  if (hybrid.has('E') && !t.experts)
+    keys.report({"model.hybrid.pattern"}, "layers of experts need model.experts");
+  if (!hybrid.has('E') && t.experts)
+    keys.report({"model.hybrid.pattern"}, "experts are stated, but no layer has them");
+  if (hybrid.heads % hybrid.groups != 0)
+    keys.report({"model.hybrid.groups"}, "groups {} do not divide the mixers' {} heads",
+                hybrid.groups, hybrid.heads);
+  check_apart(keys, "hybrid",
+              {{"window", t.window.has_value()},
+               {"mla", t.mla.has_value()},
+               {"mtp_layers", t.mtp_layers > 0},
+               {"encoder_layers", t.encoder_layers > 0},
+               {"post_norm", t.post_norm},
+               {"vision", t.vision.has_value()}},
+              "not modelled");
+}
+
 }  // namespace
 
 void check_transformer(const Transformer& t, const KeyReports& keys) {
@@ -331,6 +373,7 @@ void check_transformer(const Transformer& t, const KeyReports& keys) {
                  {"mla", t.mla.has_value()}},
                 "not modelled");
   }
+  if (t.hybrid) check_pattern(t, keys);
   if (t.window) {
     check_apart(keys, "window",
                 {{"mla", t.mla.has_value()}, {"encoder_layers", t.encoder_layers > 0}},
@@ -369,6 +412,7 @@ void check_transformer_training(const Scenario& s, const Transformer& t, const K
   check_pipeline(s, t, keys);
   check_bias(s, t, keys);
   check_window(s, t, keys);
+  if (t.hybrid && keys.sound({"model.hybrid"})) check_hybrid(s, t, keys);
   if (!keys.sound({"training.sequence_length", "training.decoder_sequence_length"}) ||
       !check_lengths(s, t, keys))
     return;

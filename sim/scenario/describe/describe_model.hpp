@@ -38,12 +38,27 @@ void describe(Io& io, LatentAttention& a) {
 }
 
 template <class Io>
+void describe(Io& io, HybridLayers& h) {
+  io.field("pattern", h.pattern, required(any),
+           "a letter a layer, as Megatron-LM's --hybrid-layer-pattern: M a mixer of Mamba-2, * "
+           "attention, - an MLP, E experts");
+  io.field("heads", h.heads, required(between(1, 1e5)), "of mixers");
+  io.field("head_dim", h.head_dim, between(1, 1e5), "width of a mixer's head");
+  io.field("groups", h.groups, between(1, 1e5),
+           "of a mixer's heads that share what is written to their states and read from them");
+  io.field("state", h.state, between(1, 1e5), "numbers of a state for each one of a head's");
+  io.field("convolution", h.convolution, between(1, 100), "taps along the tokens");
+  io.field("chunk", h.chunk, between(1, 1e5), "tokens that kernels take at once");
+}
+
+template <class Io>
 void describe(Io& io, AttentionWindow& w) {
   io.field("tokens", w.tokens, required(between(1, 1e8)),
            "that each token attends to, its own included; or of a chunk");
-  io.field("kind", w.kind, any,
-           "sliding: the last ones (around it without a causal mask); chunk: those of its own chunk "
-           "of the sequence");
+  io.field(
+      "kind", w.kind, any,
+      "sliding: the last ones (around it without a causal mask); chunk: those of its own chunk "
+      "of the sequence");
   io.field("full_every", w.full_every, between(0, 1e5),
            "the last of so many layers attends to the whole sequence: 2 of GPT-OSS, 6 of Gemma 3; "
            "0: none does");
@@ -67,6 +82,10 @@ void describe(Io& io, MaskedHead& m) {
 
 template <class Io>
 void describe(Io& io, Transformer& t) {
+  io.section(
+      "hybrid", t.hybrid, HybridLayers{},
+      "layers of one part each, some of them mixers of Mamba-2, as Nemotron-H's; absent: each "
+      "has attention and an MLP");
   io.section("window", t.window, AttentionWindow{},
              "layers whose attention is narrower than the sequence; absent: none");
   io.section("vision", t.vision, Vision{},

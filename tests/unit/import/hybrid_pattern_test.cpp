@@ -1,0 +1,28 @@
+// Layers of hybrid models from patterns and from shares.
+#include "sim/import/megatron/hybrid_pattern.hpp"
+
+#include <algorithm>
+
+#include <doctest/doctest.h>
+
+using namespace stepsim;
+
+TEST_CASE("a pattern is its layers, without stages and further tokens") {
+  CHECK(layers_of_pattern("M-M*|M-ME/*E") == "M-M*M-ME");
+  for (const char* text : {"", "MG", "M-D", "/ME"}) {
+    CAPTURE(text);
+    CHECK(!layers_of_pattern(text));
+  }
+}
+
+TEST_CASE("shares spread attention between mixers and put MLPs in their places") {
+  // The 8B hybrid of Waleffe et al. 2024 (arXiv 2406.07887): 24 mixers, 4 of attention, 28 MLPs.
+  const std::string layers = layers_of_shares(56, 0.08, 0.5);
+  CHECK(layers.size() == 56);
+  CHECK(std::ranges::count(layers, '*') == 4);
+  CHECK(std::ranges::count(layers, '-') == 28);
+  CHECK(layers.front() == 'M');
+  CHECK(layers_of_shares(8, 0, 0) == "MMMMMMMM");
+  CHECK(layers_of_shares(7, 1.0 / 7, 0) == "MMM*MMM");
+  CHECK(layers_of_shares(4, 0, 0.5) == "M-M-");
+}
