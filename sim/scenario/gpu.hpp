@@ -165,8 +165,16 @@ struct AttentionProfile {
   bool operator==(const AttentionProfile&) const = default;
 };
 
-/// NVIDIA's generations of data-centre GPUs, in order; NCCL's constants go by them.
-enum class Architecture { volta, ampere, hopper, blackwell };
+/// NVIDIA's generations of data-centre GPUs, in order, by which NCCL's constants go; then AMD's.
+enum class Architecture { volta, ampere, hopper, blackwell, cdna3, cdna4 };
+constexpr bool is_nvidia(Architecture architecture) {
+  return architecture <= Architecture::blackwell;
+}
+/// The generation whose constants the collectives' library has: RCCL is made of NCCL, without
+/// multicast, and without what NCCL has for later GPUs (ROCm/rccl src/graph/tuning.cc).
+constexpr Architecture collective_generation(Architecture architecture) {
+  return is_nvidia(architecture) ? architecture : Architecture::ampere;
+}
 
 /// A GPU by its constants; one file of calib/gpus/.
 struct GpuProfile {

@@ -14,8 +14,9 @@ concept Named = (!kNames<E>.empty());
 enum class ModelKind { transformer, mlp, resnet, dlrm };
 
 template <>
-inline constexpr auto kNames<Architecture> = names_until(Architecture::blackwell, "volta", "ampere",
-                                                         "hopper", "blackwell");
+inline constexpr auto kNames<Architecture> = names_until(Architecture::cdna4, "volta", "ampere",
+                                                         "hopper", "blackwell", "cdna3",
+                                                         "cdna4");
 template <>
 inline constexpr auto kNames<GemmModel> = names_until(GemmModel::smooth, "tiled", "smooth");
 template <>

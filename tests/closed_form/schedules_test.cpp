@@ -266,6 +266,33 @@ TEST_CASE("ZB-V holds p micro-batches of two chunks, DualPipe p + 1 of one") {
   }
 }
 
+TEST_CASE("V-Half holds p chunks, V-Min two thirds of p, of 1F1B's 2p, and at most four more") {
+  for (const int p : {2, 3, 4, 5, 6, 7, 8, 16, 32}) {
+    int half = 0;
+    int least = 0;
+    for (int r = 0; r < p; ++r) {
+      half = std::max(half, peak_in_flight(order_of({"v-half", p, 6 * p, 2}, r)));
+      least = std::max(least, peak_in_flight(order_of({"v-min", p, 6 * p, 2}, r)));
+    }
+    CAPTURE(p);
+    CHECK(half >= p);
+    CHECK(half <= p + 4);
+    CHECK(3 * least >= 2 * p);
+    CHECK(3 * least <= 2 * p + 12);
+  }
+}
+
+TEST_CASE("V-Half and V-Min repeat their block without idling when F = I = W") {
+  for (const char* schedule : {"v-half", "v-min"}) {
+    for (const int p : {2, 3, 4, 8}) {
+      CAPTURE(schedule);
+      CAPTURE(p);
+      CHECK(bubble({schedule, p, 4 * p, 2}, kEqual) ==
+            about(bubble({schedule, p, 8 * p, 2}, kEqual)));
+    }
+  }
+}
+
 TEST_CASE("what weight gradients need stays in memory until they are computed") {
   constexpr int p = 4;
   Block layer = layer_of(kEqual);

@@ -10,14 +10,11 @@
 #include <array>
 
 #include "sim/core/registry.hpp"
+#include "sim/plan/pipeline/v_block.hpp"
 #include "sim/plan/schedule.hpp"
 
 namespace stepsim {
 namespace {
-
-int down_and_up(const PipelineShape& shape, int stage, int chunk) {
-  return chunk == 0 ? stage : 2 * shape.stages - 1 - stage;
-}
 
 /// Writes passes in order; each kind counts its micro-batches by itself.
 class Writer {
@@ -93,7 +90,7 @@ const Registered<Schedule> zb_v{{
     .name = "zb-v",
     .description = "two chunks per stage in V shape, split backward: no bubble, memory of 1F1B",
     .needs = {.least_chunks = 2, .most_chunks = 2, .overlaps = true},
-    .part = down_and_up,
+    .part = part_in_v,
     .order = order,
 }};
 

@@ -27,7 +27,8 @@ double rate_of(const std::string& kernel, const Scenario& s, const Transformer& 
 
 std::vector<std::string> preferred(const Scenario& s) {
   if (!s.framework) return {};
-  if (s.cluster.gpu.architecture >= Architecture::hopper) return {"cudnn", "flash2"};
+  const Architecture architecture = s.cluster.gpu.architecture;
+  if (is_nvidia(architecture) && architecture >= Architecture::hopper) return {"cudnn", "flash2"};
   return {"flash2"};
 }
 

@@ -11,7 +11,8 @@ namespace stepsim {
 inline constexpr const char* kNoGeneration = "other";
 
 /// What traits can be; generations stand in the order of Architecture.
-inline constexpr std::array kGenerations{"volta", "ampere", "hopper", "blackwell", kNoGeneration};
+inline constexpr std::array kGenerations{"volta", "ampere", "hopper",     "blackwell",
+                                         "cdna3", "cdna4",  kNoGeneration};
 inline constexpr std::array kModelKinds{"dense transformer",  "dense transformer with adapters",
                                         "mixture of experts", "convolutional",
                                         "recommendation",     "linear layers"};

@@ -191,7 +191,7 @@ TEST_CASE("schedules are listed in order of their names") {
   const std::vector<std::string> names = Registry<Schedule>::names();
   CHECK(std::is_sorted(names.begin(), names.end()));
   for (const char* name : {"1f1b", "dualpipe", "gpipe", "interleaved", "interleaved-pytorch",
-                           "zb-h1", "zb-h2", "zb-v"})
+                           "v-half", "v-min", "zb-h1", "zb-h2", "zb-v"})
     CHECK(std::count(names.begin(), names.end(), name) == 1);
   CHECK(Registry<Schedule>::find("zigzag") == nullptr);
 }
