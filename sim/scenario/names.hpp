@@ -15,8 +15,7 @@ enum class ModelKind { transformer, mlp, resnet, dlrm };
 
 template <>
 inline constexpr auto kNames<Architecture> = names_until(Architecture::cdna4, "volta", "ampere",
-                                                         "hopper", "blackwell", "cdna3",
-                                                         "cdna4");
+                                                         "hopper", "blackwell", "cdna3", "cdna4");
 template <>
 inline constexpr auto kNames<GemmModel> = names_until(GemmModel::smooth, "tiled", "smooth");
 template <>

@@ -135,7 +135,8 @@ std::optional<Speed> across(CollectiveOp op, Bytes bytes, nccl::Algorithm algori
 
 nccl::Communicator communicator_of(const GroupShape& group, const Cluster& cluster,
                                    NcclVersion version) {
-  nccl::Communicator c{.version = version, .architecture = collective_generation(cluster.gpu.architecture)};
+  nccl::Communicator c{.version = version,
+                       .architecture = collective_generation(cluster.gpu.architecture)};
   c.ranks = group.ranks;
   c.nodes = group.nodes;
   c.nics = group.nics;

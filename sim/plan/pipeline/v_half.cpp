@@ -11,9 +11,10 @@ const Registered<Schedule> v_half{{
     .description = "two chunks per stage in V shape, split backward: half the memory of 1F1B",
     .needs = {.least_chunks = 2, .most_chunks = 2, .overlaps = true},
     .part = part_in_v,
-    .order = [](const PipelineShape& shape, int stage) {
-      return v_order(shape, stage, {2, 1, 2, 1});
-    },
+    .order =
+        [](const PipelineShape& shape, int stage) {
+          return v_order(shape, stage, {2, 1, 2, 1});
+        },
 }};
 
 }  // namespace

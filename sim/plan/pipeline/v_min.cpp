@@ -11,9 +11,10 @@ const Registered<Schedule> v_min{{
     .description = "two chunks per stage in V shape, split backward: a third of 1F1B's memory",
     .needs = {.least_chunks = 2, .most_chunks = 2, .overlaps = true},
     .part = part_in_v,
-    .order = [](const PipelineShape& shape, int stage) {
-      return v_order(shape, stage, {1, 1, 1, 1});
-    },
+    .order =
+        [](const PipelineShape& shape, int stage) {
+          return v_order(shape, stage, {1, 1, 1, 1});
+        },
 }};
 
 }  // namespace
