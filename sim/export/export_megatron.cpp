@@ -162,9 +162,15 @@ class MegatronExport {
     if (split.tensor.value_or(p_.tensor) != p_.tensor)
       parallel_.value("--expert-tensor-parallel-size", *split.tensor);
     const bool is_deep = split.dispatcher == Dispatcher::deepep;
-    parallel_.value("--moe-token-dispatcher-type", is_deep ? "flex" : "alltoall");
+    const bool is_hybrid = split.dispatcher == Dispatcher::hybrid_ep;
+    parallel_.value("--moe-token-dispatcher-type", is_deep || is_hybrid ? "flex"
+                                                   : split.dispatcher == Dispatcher::all_gather
+                                                       ? "allgather"
+                                                       : "alltoall");
     parallel_.flag_if(is_deep, "--moe-enable-deepep");
+    if (is_hybrid) parallel_.value("--moe-flex-dispatcher-backend", "hybridep");
     if (is_deep && split.sms) parallel_.value("--moe-deepep-num-sms", *split.sms);
+    if (is_hybrid && split.sms) parallel_.value("--moe-hybridep-num-sms", *split.sms);
     const bool pairs = split.overlap.value_or(false);
     parallel_.flag_if(pairs, "--overlap-moe-expert-parallel-comm");
     parallel_.flag_if(split.overlap_shared, "--moe-shared-expert-overlap");

@@ -169,6 +169,8 @@ class TorchtitanExport {
       key("expert_tensor_parallel_degree", p_.expert.tensor.value_or(p_.tensor));
       if (p_.expert.dispatcher == Dispatcher::deepep)
         key("expert_parallel_comm_backend", "\"deepep\"");
+      if (p_.expert.dispatcher == Dispatcher::hybrid_ep)
+        key("expert_parallel_comm_backend", "\"hybridep\"");
     }
     if (!p_.data.sharding.shards_parameters) return;
     key("fsdp_reshard_after_forward", p_.data.reshard_after_forward == Reshard::none ? "\"never\""

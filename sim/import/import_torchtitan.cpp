@@ -315,13 +315,14 @@ class TorchtitanImport {
 
   void write_experts() {
     const std::string backend = config_.choice("parallelism.expert_parallel_comm_backend",
-                                               {"standard", "deepep"}, "standard");
+                                               {"standard", "deepep", "hybridep"}, "standard");
     const std::int64_t tensor =
         config_.positive(config_.first_of({"parallelism.expert_tensor_parallel_degree"}), 1);
     if (expert_ == 1) return;
     Entries e{fmt::format("degree: {}", expert_)};
     if (tensor != tensor_) e.push_back(fmt::format("tensor: {}", tensor));
     if (backend == "deepep") e.emplace_back("dispatcher: deepep");
+    if (backend == "hybridep") e.emplace_back("dispatcher: hybrid_ep");
     draft_.map("  expert", e);
   }
 

@@ -72,7 +72,8 @@ template <>
 inline constexpr auto kNames<ContextKind> = names_until(ContextKind::all_to_all, "ring",
                                                         "all_gather", "all_to_all");
 template <>
-inline constexpr auto kNames<Dispatcher> = names_until(Dispatcher::deepep, "all_to_all", "deepep");
+inline constexpr auto kNames<Dispatcher> = names_until(Dispatcher::hybrid_ep, "all_to_all",
+                                                       "all_gather", "deepep", "hybrid_ep");
 template <>
 inline constexpr auto kNames<Framework> = names_until(Framework::deepspeed, "pytorch-ddp",
                                                       "pytorch-fsdp1", "pytorch-fsdp2", "megatron",

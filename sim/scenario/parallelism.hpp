@@ -35,13 +35,20 @@ struct ContextParallel {
   bool operator==(const ContextParallel&) const = default;
 };
 
-/// The library whose kernels exchange tokens: NCCL's, with a row for each expert of a token, or
-/// DeepEP's, with a row for each rank, of which one crosses to each node.
-enum class Dispatcher { all_to_all, deepep };
+/// How tokens reach their experts: by NCCL's all-to-all, with a row for each expert of a token; by
+/// NCCL's all-gather of all tokens; or by kernels of DeepEP or of HybridEP, with a row for each
+/// rank, of which one crosses to each node.
+enum class Dispatcher { all_to_all, all_gather, deepep, hybrid_ep };
+
+/// Whether a library's own kernels send a token once to each rank or node that has experts of it.
+constexpr bool sends_once(Dispatcher dispatcher) { return dispatcher >= Dispatcher::deepep; }
 
 /// SMs that DeepEP sets aside: the default of Buffer.num_sms (deepseek-ai/DeepEP
 /// deep_ep/buffer.py), and what DeepSeek-V3 was trained with (arXiv 2412.19437, section 3.2.2).
 inline constexpr int kDeepEpSms = 20;
+/// SMs of HybridEP: the default of moe_hybridep_num_sms (NVIDIA/Megatron-LM
+/// megatron/core/transformer/transformer_config.py, of 2025 and 2026).
+inline constexpr int kHybridEpSms = 16;
 
 /// Who splits products of linear layers, so that tensor ranks exchange operands and results beside
 /// them: nobody; Transformer Engine, by user buffers; or PyTorch, by symmetric memory.
@@ -66,7 +73,8 @@ struct ExpertParallel {
 
   /// SMs that kernels leave to exchanges; nothing: exchanges run on NCCL's channels.
   std::optional<int> exchange_sms() const {
-    return sms || dispatcher == Dispatcher::all_to_all ? sms : kDeepEpSms;
+    if (sms || !sends_once(dispatcher)) return sms;
+    return dispatcher == Dispatcher::deepep ? kDeepEpSms : kHybridEpSms;
   }
   bool operator==(const ExpertParallel&) const = default;
 };

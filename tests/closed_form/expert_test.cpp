@@ -221,6 +221,34 @@ TEST_CASE("by DeepEP a token reaches each rank and crosses to each node once") {
   }
 }
 
+// On eight ranks each exchange has (k-1)/k S / min(0.87 B, (k-1)/k SMs x rate of an SM) behind its
+// latency.
+TEST_CASE("few SMs slow DeepEP's and HybridEP's exchanges inside a node") {
+  const double T = 2048, w = 2 * 1024, k = 8, remote = (k - 1) / k, r = 2 - 1.0 / 15;
+  const auto busy = [](const char* dispatcher) {
+    return traffic(
+               Experiment(moe(1, fmt::format("expert: {{degree: 8, dispatcher: {}}}", dispatcher)))
+                   .metrics(),
+               "expert")
+        .busy.seconds();
+  };
+  const auto seconds = [&](double rate) { return 12 * (alpha + remote * T * r * w / rate); };
+  CHECK(busy("deepep") == nine_digits(seconds(0.87 * B)));
+  CHECK(busy("deepep, sms: 4") == nine_digits(seconds(remote * 4 * 19.5e9)));
+  CHECK(busy("hybrid_ep") == nine_digits(seconds(0.87 * B)));
+  CHECK(busy("hybrid_ep, sms: 2") == nine_digits(seconds(remote * 2 * 49e9)));
+}
+
+// Each rank gets the tokens of all eight, and its choices of 16 experts with 5 B each; outputs of
+// all tokens are summed on the way back. Twice each in a forward and a backward pass of three
+// layers; a backward pass gathers what forward was summed, and the other way round.
+TEST_CASE("an all-gather of tokens carries those of all ranks") {
+  const double T = 2048, w = 2 * 1024, ranks = 8, choices = 5 * 16;
+  const Experiment e(moe(1, "expert: {degree: 8, dispatcher: all_gather}"));
+  CHECK(traffic(e.metrics(), "expert").bytes.bytes() ==
+        nine_digits(3 * ranks * T * (4 * w + 2 * choices)));
+}
+
 // Eight ranks have two of 16 experts each. Two experts of a token are on the same rank with
 // probability 1/15, or 1/7 where a group of four ranks is chosen first, and always where the group
 // is a rank's.

@@ -71,7 +71,8 @@ constexpr std::string_view kBesideOthers =
     "main-params-dtype moe-router-group-topk moe-router-num-groups mtp-num-layers "
     "overlap-dispatch-backward-with-experts-wgrad use-precision-aware-optimizer "
     "moe-deepep-num-sms moe-enable-deepep moe-expert-capacity-factor moe-ffn-hidden-size "
-    "moe-flex-dispatcher-backend moe-grouped-gemm moe-layer-freq "
+    "moe-flex-dispatcher-backend moe-flex-dispatcher-num-sms moe-grouped-gemm "
+    "moe-hybridep-num-sms moe-layer-freq "
     "moe-pad-expert-input-to-capacity moe-router-topk moe-shared-expert-intermediate-size "
     "moe-token-dispatcher-type no-overlap-p2p-communication "
     "no-scatter-gather-tensors-in-pipeline num-layers-per-virtual-pipeline-stage "
@@ -123,8 +124,6 @@ constexpr KnownOptions kNotSimulated[] = {
     {"mlp-chunks-for-training", "MLPs take the sequence at once"},
     {"moe-expert-rank-capacity-factor", "no token is dropped"},
     {"moe-extended-tp", "experts are split as all layers are"},
-    {"moe-flex-dispatcher-num-sms", "the dispatcher has its preset number of SMs"},
-    {"moe-hybridep-num-sms", "tokens travel as with DeepEP"},
     {"moe-layer-recompute", "recompute is that of --recompute-granularity"},
     {"moe-mlp-glu-interleave-size", "gates and inputs of experts are not interleaved"},
     {"moe-pad-experts-for-cuda-graph-inference", "experts' rows are not padded"},

@@ -381,16 +381,22 @@ class MegatronImport {
         o_.choice("moe-token-dispatcher-type", {"allgather", "alltoall", "alltoall_seq", "flex"},
                   "allgather");
     const bool enabled = o_.is_on("moe-enable-deepep");
-    const bool chosen = o_.choice("moe-flex-dispatcher-backend", {"deepep", "hybridep", "ncclep"},
-                                  "deepep") == "deepep";
-    const std::int64_t sms = o_.integer("moe-deepep-num-sms", kDeepEpSms);
+    const std::string backend =
+        o_.choice("moe-flex-dispatcher-backend", {"deepep", "hybridep", "ncclep"}, "deepep");
+    const std::int64_t deepep_sms = o_.integer("moe-deepep-num-sms", kDeepEpSms);
+    const std::int64_t hybrid_sms = o_.integer("moe-hybridep-num-sms", kHybridEpSms);
+    const std::int64_t stated_sms = o_.integer("moe-flex-dispatcher-num-sms", 0);
     const bool pairs = o_.is_on("overlap-moe-expert-parallel-comm");
     const bool of_pairs = o_.is_on("delay-wgrad-compute");
     const bool delays = of_pairs || o_.is_on("overlap-dispatch-backward-with-experts-wgrad");
     if (expert_ == 1) return;
-    if (dispatcher == "flex" && (enabled || chosen) && expert_tensor_ == 1) {
-      e.emplace_back("dispatcher: deepep");
-      if (sms != kDeepEpSms) e.push_back(fmt::format("sms: {}", sms));
+    const bool is_deep = enabled || backend == "deepep";
+    if (dispatcher == "flex" && (is_deep || backend == "hybridep") && expert_tensor_ == 1) {
+      e.push_back(std::string("dispatcher: ") + (is_deep ? "deepep" : "hybrid_ep"));
+      const std::int64_t sms = stated_sms > 0 ? stated_sms : is_deep ? deepep_sms : hybrid_sms;
+      if (sms != (is_deep ? kDeepEpSms : kHybridEpSms)) e.push_back(fmt::format("sms: {}", sms));
+    } else if (dispatcher == "allgather") {
+      e.emplace_back("dispatcher: all_gather");
     } else if (!dispatcher.starts_with("alltoall")) {
       draft_.note("--moe-token-dispatcher-type " + dispatcher,
                   "tokens reach their experts by all-to-all");

@@ -7,8 +7,8 @@
 // kept. With a capacity every expert gets the same padded number of rows (drop and pad); without
 // one, the busiest rank gets `imbalance` times the average, and the others wait for it.
 //
-// DeepEP's kernels (deepseek-ai/DeepEP, README and csrc/kernels/internode.cu) take tokens as they
-// lie and send each once to every rank that has experts of it: there it becomes a row for each of
+// DeepEP's kernels (deepseek-ai/DeepEP, README and csrc/kernels/internode.cu), and HybridEP's, take
+// tokens as they lie and send each once to every rank that has experts of it: there it becomes a row for each of
 // them, and these are summed before one goes back. Both are element-wise kernels: in the profile of
 // deepseek-ai/profile-data train.json the first takes 180 us (fp8) and the second 340 us, 2.6 TB/s.
 //
@@ -107,7 +107,54 @@ double taken_bytes(const Pass& pass, const ExpertShape& shape) {
 }
 
 bool sends_once(const Pass& pass) {
-  return pass.experts.dispatcher == Dispatcher::deepep && pass.experts.degree > 1;
+  return sends_once(pass.experts.dispatcher) && pass.experts.degree > 1;
+}
+
+bool gathers_tokens(const Pass& pass) {
+  return pass.experts.dispatcher == Dispatcher::all_gather && pass.experts.degree > 1;
+}
+
+/// Bytes of the tokens of all ranks of the experts' mesh.
+double gathered_bytes(const Pass& pass, const ExpertShape& shape) {
+  if (!gathers_tokens(pass)) return 0;
+  const double ranks = static_cast<double>(pass.experts.degree * pass.expert_mesh.tensor);
+  return row_bytes(pass, shape) * Rows(pass, shape).tokens * ranks;
+}
+
+/// Of a choice: whether it is one, and its probability in fp32.
+constexpr double kChoice = 5;
+
+/// All ranks have all tokens, and what is chosen for them; each takes what is for its experts
+/// (NVIDIA/Megatron-LM megatron/core/transformer/moe/token_dispatcher.py,
+/// MoEAllGatherTokenDispatcher).
+void add_outward_to_all(Items& items, const Pass& pass, const ExpertShape& shape,
+                        const char* permute) {
+  const Rows rows(pass, shape);
+  const double all = gathered_bytes(pass, shape);
+  const double tokens = all / row_bytes(pass, shape);
+  const auto gather = [&](double bytes) {
+    const double within = bytes / static_cast<double>(pass.expert_mesh.tensor);
+    items.emplace_back(StartCollective{CollectiveOp::all_gather, Bytes{within}, Axis::expert});
+    items.emplace_back(Join{.axis = Axis::expert});
+    add_within_experts(items, pass, CollectiveOp::all_gather, bytes);
+  };
+  gather(kChoice * static_cast<double>(shape.experts.count) * tokens);
+  gather(all);
+  items.emplace_back(
+      memory_bound(permute, all + row_bytes(pass, shape) * rows.computed, MemoryRate::permute));
+}
+
+/// Each rank adds its experts' outputs up for all tokens, before they are summed over ranks.
+void add_homeward_from_all(Items& items, const Pass& pass, const ExpertShape& shape,
+                           const char* unpermute) {
+  const double all = gathered_bytes(pass, shape);
+  const double computed = row_bytes(pass, shape) * Rows(pass, shape).computed;
+  items.emplace_back(memory_bound(unpermute, computed + all, MemoryRate::permute));
+  add_within_experts(items, pass, CollectiveOp::reduce_scatter, all);
+  items.emplace_back(StartCollective{CollectiveOp::reduce_scatter,
+                                     Bytes{all / static_cast<double>(pass.expert_mesh.tensor)},
+                                     Axis::expert});
+  items.emplace_back(Join{.axis = Axis::expert});
 }
 
 /// Tokens arrive once and become a row for each of their experts here.
@@ -142,6 +189,7 @@ void add_homeward_once(Items& items, const Pass& pass, const ExpertShape& shape)
 void add_outward(Items& items, const Pass& pass, const ExpertShape& shape, const char* permute) {
   const Rows rows(pass, shape);
   const double each = (pass.element() + kFp8Row) * static_cast<double>(shape.hidden);
+  if (gathers_tokens(pass)) return add_outward_to_all(items, pass, shape, permute);
   if (pass.experts.fp8_dispatch)
     items.emplace_back(memory_bound("cast before dispatch", each * rows.tokens));
   if (sends_once(pass)) {
@@ -156,6 +204,7 @@ void add_outward(Items& items, const Pass& pass, const ExpertShape& shape, const
 /// Adds the way of the tokens back to their ranks.
 void add_homeward(Items& items, const Pass& pass, const ExpertShape& shape, const char* unpermute) {
   if (sends_once(pass)) return add_homeward_once(items, pass, shape);
+  if (gathers_tokens(pass)) return add_homeward_from_all(items, pass, shape, unpermute);
   const Rows rows(pass, shape);
   const double row = row_bytes(pass, shape);
   add_sort(items, pass, shape, row, "sort by rank");
@@ -278,6 +327,7 @@ Op dispatch(const Pass& pass, const ExpertShape& shape) {
   Op op;
   op.name = "dispatch";
   op.output = Bytes{taken_bytes(pass, shape) * Rows(pass, shape).computed};
+  op.scratch = Bytes{gathered_bytes(pass, shape)};
   add_outward(op.forward, pass, shape, "permute");
   const auto exchange = std::ranges::find_if(
       op.forward, [](const Item& item) { return std::holds_alternative<StartCollective>(item); });
@@ -346,6 +396,7 @@ Op combine(const Pass& pass, const ExpertShape& shape) {
   Op op;
   op.name = "combine";
   op.output = Bytes{row_bytes(pass, shape) * Rows(pass, shape).tokens};
+  op.scratch = Bytes{gathered_bytes(pass, shape)};
   add_homeward(op.forward, pass, shape, "unpermute");
   add_outward(op.backward, pass, shape, "unpermute backward");
   return op;

@@ -80,6 +80,11 @@ Moves moves_of_tensor(const Scenario& scenario) {
                                                                     : Moves::rings_and_neighbours;
 }
 
+Moves moves_of_tokens(const Scenario& scenario) {
+  return scenario.parallelism.expert.dispatcher == Dispatcher::all_gather ? Moves::rings
+                                                                          : Moves::pairs;
+}
+
 Moves moves_of_tables(const Scenario& scenario) {
   return scenario.parallelism.embedding == EmbeddingSplit::table ? Moves::pairs : Moves::rings;
 }
@@ -94,7 +99,7 @@ constexpr StageGroups kStageGroups[] = {
     {channel_along(Axis::context), along<Axis::context>, moves_of_context},
     // Agreeing on scales carries a few kilobytes a pass: latency only.
     {Channel::amax, all_of_stage, always<Moves::none>},
-    {channel_along(Axis::expert), among_experts, always<Moves::pairs>},
+    {channel_along(Axis::expert), among_experts, moves_of_tokens},
     {channel_along(Axis::expert_tensor), within_experts, always<Moves::rings>},
     {channel_along(Axis::tables), among_tables, moves_of_tables},
 };

@@ -19,7 +19,7 @@ std::uint32_t pass_collective(PlanDraft& draft, CollectiveOp op, Bytes bytes,
 /// A shift around the group by copy engines, which hold no SMs.
 std::uint32_t copied_shift(PlanDraft& draft, Bytes bytes, const GroupShape& group);
 
-/// An exchange of tokens between the ranks of experts, by NCCL's messages or by DeepEP's kernels:
+/// An exchange of tokens between the ranks of experts, by NCCL's messages or by a library's own kernels:
 /// `bytes` that a rank receives, or sends on the way back. Passes that start the same one again and
 /// again share it.
 std::uint32_t exchange(PlanDraft& draft, Bytes bytes, const GroupShape& group);

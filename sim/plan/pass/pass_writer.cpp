@@ -104,7 +104,7 @@ void PassWriter::add(const StartCollective& collective, Cause) {
     open(collective.axis, start(channel, copied_shift(draft_, collective.bytes, group)));
     return;
   }
-  if (collective.axis != Axis::expert) {
+  if (collective.axis != Axis::expert || collective.op != CollectiveOp::all_to_all) {
     open(collective.axis, start(channel, collective.op, collective.bytes, group));
     return;
   }

@@ -239,7 +239,7 @@ std::string_view TraceFacts::of_collective(const RankTimeline& rank, const Span&
   const Group* group = group_of(rank.rank, row.name);
   const auto op = op_named(name);
   const bool is_own =
-      row.axis == Axis::expert && scenario_.parallelism.expert.dispatcher != Dispatcher::all_to_all;
+      row.axis == Axis::expert && sends_once(scenario_.parallelism.expert.dispatcher);
   if (group == nullptr || !op || group->shape.ranks < 2 || is_own) return {};
   const auto [known, is_new] = collectives_.try_emplace({group, name, span.bytes});
   if (!is_new) return known->second;

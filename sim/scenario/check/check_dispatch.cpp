@@ -1,8 +1,10 @@
 // The sentences about dispatchers.
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "sim/scenario/check/check.hpp"
+#include "sim/scenario/names.hpp"
 
 namespace stepsim {
 namespace {
@@ -60,16 +62,34 @@ class DispatchRules {
                    "sms {} are set aside for exchanges, but the GPU has {}: none are "
                    "left for kernels",
                    *e_.sms, sms);
-    if (e_.dispatcher == Dispatcher::all_to_all) return;
+    if (e_.dispatcher == Dispatcher::all_gather) check_all_gather();
+    if (!sends_once(e_.dispatcher)) return;
+    const std::string_view name = name_of(e_.dispatcher);
     const int shares = e_.tensor.value_or(s_.parallelism.tensor);
     if (shares > 1)
       keys_.report({"parallelism.expert.dispatcher", "state expert.tensor: 1, or leave it out"},
-                   "deepep with experts that {} tensor ranks share: their tokens go by all_to_all "
-                   "alone",
-                   shares);
+                   "{} with experts that {} tensor ranks share: their tokens go by all_to_all or "
+                   "all_gather alone",
+                   name, shares);
     if (e_.capacity)
-      keys_.report({"parallelism.expert.capacity"},
-                   "capacity {}, but deepep drops and pads no tokens", *e_.capacity);
+      keys_.report({"parallelism.expert.capacity"}, "capacity {}, but {} drops and pads no tokens",
+                   *e_.capacity, name);
+  }
+
+  /// Nothing runs beside its collectives (NVIDIA/Megatron-LM megatron/training/arguments.py).
+  void check_all_gather() const {
+    const std::pair<const char*, bool> others[] = {{"fp8_dispatch", e_.fp8_dispatch},
+                                                   {"overlap", e_.overlap.value_or(false)},
+                                                   {"overlap_shared", e_.overlap_shared},
+                                                   {"delay_wgrad", e_.delay_wgrad},
+                                                   {"sms", e_.sms.has_value()}};
+    for (const auto& [key, is_stated] : others) {
+      if (is_stated)
+        keys_.report({std::string("parallelism.expert.") + key, "leave it out"},
+                     "{} is not for dispatcher all_gather, which gathers tokens as they are, with "
+                     "nothing beside it",
+                     key);
+    }
   }
 
   const Scenario& s_;

@@ -165,14 +165,14 @@ void describe(Io& io, ExpertParallel& e) {
   io.field("imbalance", e.imbalance, between(1, 1e5),
            "dropless: tokens of the busiest rank over the average");
   io.field("dispatcher", e.dispatcher, any,
-           "whose kernels exchange tokens: NCCL's, with a row for each expert of a token; or "
-           "DeepEP's, with one for each rank that has such experts, of which one crosses to each "
-           "node");
+           "how tokens reach their experts: NCCL's all-to-all, with a row for each expert of a "
+           "token; NCCL's all-gather of all tokens; or kernels of DeepEP or HybridEP, with a row "
+           "for each rank that has such experts, of which one crosses to each node");
   io.field("fp8_dispatch", e.fp8_dispatch, any,
            "tokens go to their experts, and gradients of outputs back to them, in fp8 with a scale "
            "for each 128 numbers");
   io.fallback(e.sms, e.sms,
-              "20 for deepep; all_to_all: NCCL's channels, which no kernel allows for");
+              "20 for deepep, 16 for hybrid_ep; else NCCL's channels, which no kernel allows for");
   io.field("sms", e.sms, between(1, 1000),
            "SMs that an exchange holds, and that kernels beside it leave to it");
   io.fallback(e.overlap, e.overlap, "true for dualpipe");

@@ -126,7 +126,7 @@ void add_fsdp2(Rows& rows) {
   rows.add_beside_stages(kReshard, {"all", "none"}, "default: none", kTitanFsdp);
   rows.add(kShardDegree, {"any"}, "a mesh of two dimensions", kFsdp2);
   rows.add(kExpertDegree, {"any"}, "two groups of parameters in a block", kTitanFsdp);
-  rows.add(kDispatcher, {"all_to_all", "deepep"}, "", kTitanDispatch);
+  rows.add(kDispatcher, {"all_to_all", "deepep", "hybrid_ep"}, "", kTitanDispatch);
   rows.add(kOffload, {"false", "true"}, "CPUOffloadPolicy", kFsdp2);
   add_pytorch(rows);
 }
@@ -146,8 +146,8 @@ void add_megatron(Rows& rows) {
   rows.add(kContext, {"ring", "all_gather", "all_to_all"}, "cp_comm_type p2p, all_gather, a2a",
            kMegatronArguments);
   rows.add(kExpertDegree, {"any"}, "", kMegatronGroups);
-  rows.add(kDispatcher, {"all_to_all", "deepep"}, "alltoall, and flex with DeepEP",
-           kMegatronDispatch);
+  rows.add(kDispatcher, {"all_to_all", "all_gather", "deepep", "hybrid_ep"},
+           "alltoall, allgather, and flex with DeepEP or HybridEP", kMegatronDispatch);
   rows.add(kKind, {"none", "selective", "full"}, "--recompute-granularity", kMegatronArguments);
   rows.add(kMethod, {"uniform", "block"}, "--recompute-method", kMegatronArguments);
   rows.add(

@@ -162,7 +162,7 @@ TEST_CASE("experts and how they are split arrive, with Megatron-LM's defaults") 
   CHECK(most.notes.empty());
 }
 
-TEST_CASE("DeepEP and pairs of passes arrive where Megatron-LM has them") {
+TEST_CASE("dispatchers and pairs of passes arrive where Megatron-LM has them") {
   const auto expert = [](const std::string& line) {
     return imported(megatron(kGpt +
                              "--num-experts 8 --disable-bias-linear --moe-grouped-gemm "
@@ -175,6 +175,11 @@ TEST_CASE("DeepEP and pairs of passes arrive where Megatron-LM has them") {
   CHECK(expert(deepep + "--moe-deepep-num-sms 24 --overlap-moe-expert-parallel-comm") ==
         ExpertParallel{.degree = 4, .dispatcher = Dispatcher::deepep, .sms = 24, .overlap = true});
   CHECK(expert("--moe-token-dispatcher-type alltoall") == ExpertParallel{.degree = 4});
+  CHECK(expert("").dispatcher == Dispatcher::all_gather);
+  const std::string hybrid =
+      "--moe-token-dispatcher-type flex --moe-flex-dispatcher-backend hybridep ";
+  CHECK(expert(hybrid) == ExpertParallel{.degree = 4, .dispatcher = Dispatcher::hybrid_ep});
+  CHECK(expert(hybrid + "--moe-hybridep-num-sms 32").sms == 32);
 }
 
 TEST_CASE("latent attention arrives, with Megatron-LM's defaults") {
