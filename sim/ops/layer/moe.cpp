@@ -282,13 +282,49 @@ void move_beside_exchange(Items& from, Items& exchange) {
   from.clear();
 }
 
-/// Where the numbers of tokens decide what is launched, the host waits for them: before tokens are
-/// sent, or before products whose sizes Transformer Engine has as numbers of the host
-/// (NVIDIA/Megatron-LM megatron/core/transformer/moe/token_dispatcher.py, cuda_sync_point;
-/// NVIDIA/TransformerEngine transformer_engine/pytorch/module/grouped_linear.py, m_splits).
-void add_host_wait(Items& items, const Pass& pass) {
-  const bool needs = pass.experts.degree > 1 || pass.place.keeps_placeholders;
-  if (needs && pass.waits_for_counts) items.emplace_back(HostRead{});
+/// Whether the numbers of tokens decide what is launched: how many are sent, or the sizes of
+/// products, which Transformer Engine has as numbers of the host (NVIDIA/TransformerEngine
+/// transformer_engine/pytorch/module/grouped_linear.py, m_splits).
+bool counts_tokens(const Pass& pass) {
+  return pass.waits_for_counts && (pass.experts.degree > 1 || pass.place.keeps_placeholders);
+}
+
+/// Kernels that count tokens by expert and by rank (NVIDIA/Megatron-LM
+/// megatron/core/transformer/moe/token_dispatcher.py, preprocess), or that turn DeepEP's indices
+/// into a map (the same file, _indices_to_multihot): eight of either.
+constexpr int kCountKernels = 8;
+/// Kernels that make the map by which rows are permuted (NVIDIA/TransformerEngine
+/// transformer_engine/pytorch/triton/permutation.py, make_row_id_map).
+constexpr int kMapKernels = 3;
+
+Items counts_of(const ExpertShape& shape) {
+  const double counts = 8 * static_cast<double>(shape.experts.count);
+  Items items;
+  for (int i = 0; i < kCountKernels; ++i) items.emplace_back(memory_bound("count tokens", counts));
+  for (int i = 0; i < kMapKernels; ++i) items.emplace_back(memory_bound("map of rows", counts));
+  return items;
+}
+
+/// The host waits in front of an exchange for the numbers (token_dispatcher.py, cuda_sync_point;
+/// DeepEP's dispatch itself), or behind a gather for those of what was gathered.
+void add_counts(Items& items, const Pass& pass, const ExpertShape& shape) {
+  if (!counts_tokens(pass)) return;
+  const auto is_start = [](const Item& item) {
+    return std::holds_alternative<StartCollective>(item);
+  };
+  const auto is_join = [](const Item& item) { return std::holds_alternative<Join>(item); };
+  Items counts = counts_of(shape);
+  const auto insert = [&](auto place) {
+    items.insert(place, std::make_move_iterator(counts.begin()),
+                 std::make_move_iterator(counts.end()));
+  };
+  if (gathers_tokens(pass)) {
+    counts.emplace_back(HostRead{});
+    return insert(std::find_if(items.rbegin(), items.rend(), is_join).base());
+  }
+  items.insert(std::ranges::find_if(items, is_start), HostRead{});
+  if (sends_once(pass)) return insert(std::find_if(items.rbegin(), items.rend(), is_join).base());
+  insert(items.begin());
 }
 
 }  // namespace
@@ -329,11 +365,7 @@ Op dispatch(const Pass& pass, const ExpertShape& shape) {
   op.output = Bytes{taken_bytes(pass, shape) * Rows(pass, shape).computed};
   op.scratch = Bytes{gathered_bytes(pass, shape)};
   add_outward(op.forward, pass, shape, "permute");
-  const auto exchange = std::ranges::find_if(
-      op.forward, [](const Item& item) { return std::holds_alternative<StartCollective>(item); });
-  Items wait;
-  add_host_wait(wait, pass);
-  op.forward.insert(exchange, wait.begin(), wait.end());
+  add_counts(op.forward, pass, shape);
   add_homeward(op.backward, pass, shape, "permute backward");
   return op;
 }

@@ -31,9 +31,10 @@ bool belongs(const Item& item, PassKind pass) {
   return for_weights == (pass == PassKind::weight_gradient);
 }
 
-/// A launch from C++ in a loop: small kernels back to back on an H100 or A100 take 2.4 to 2.6 us each
-/// (te42kyfo/gpu-benches@1c36d50, gpu-small-kernels).
-constexpr Seconds kLaunchOfStream = 2.4_us;
+/// A product of a group: cuBLASLt is asked for an algorithm before each (NVIDIA/TransformerEngine
+/// transformer_engine/common/gemm/cublaslt_gemm.cu, cublas_gemm). Eight small products take 0.267 ms
+/// (NVIDIA/TransformerEngine pull request 3134, multi-stream, operands prepared before).
+constexpr Seconds kLaunchOfGroup = 33_us;
 
 }  // namespace
 
@@ -93,7 +94,7 @@ void PassWriter::add(const Launch& launch, Cause cause) {
     return;
   }
   kernel.host += host_.take();
-  if (each > 0) kernel.host += static_cast<double>(launch.launches - 1) * kLaunchOfStream.seconds();
+  if (each > 0) kernel.host += static_cast<double>(launch.launches - 1) * kLaunchOfGroup.seconds();
 }
 
 void PassWriter::add(const StartCollective& collective, Cause) {
