@@ -226,10 +226,11 @@ TEST_CASE("by DeepEP a token reaches each rank and crosses to each node once") {
 TEST_CASE("few SMs slow DeepEP's and HybridEP's exchanges inside a node") {
   const double T = 2048, w = 2 * 1024, k = 8, remote = (k - 1) / k, r = 2 - 1.0 / 15;
   const auto busy = [](const char* dispatcher) {
-    return traffic(
-               Experiment(moe(1, fmt::format("expert: {{degree: 8, dispatcher: {}}}", dispatcher)))
-                   .metrics(),
-               "expert")
+    return traffic(Experiment(moe(1, fmt::format("expert: {{degree: 8, dispatcher: {}}}, "
+                                                 "data: {{overlap: false}}",
+                                                 dispatcher)))
+                       .metrics(),
+                   "expert")
         .busy.seconds();
   };
   const auto seconds = [&](double rate) { return 12 * (alpha + remote * T * r * w / rate); };

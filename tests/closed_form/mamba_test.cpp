@@ -32,9 +32,10 @@ double flops(const std::string& pattern, const std::string& parallelism = "") {
 
 TEST_CASE("the parameters of hybrid models are those that their authors count") {
   const Library library{{source_folder()}};
-  // What the released weights have.
+  // What the released weights have, but for the second's 23 biases of 128 experts.
   CHECK(parameter_count(load_model("nemotron-h-8b", library)) == 8'100'852'736);
-  CHECK(parameter_count(load_model("nemotron-3-nano-30b-a3b", library)) == 31'577'940'288);
+  CHECK(parameter_count(load_model("nemotron-3-nano-30b-a3b", library)) ==
+        31'577'940'288 - 23 * 128);
 }
 
 TEST_CASE("a mixer's FLOPs are those of its linear layers and of the scan") {

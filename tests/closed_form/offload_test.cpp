@@ -22,8 +22,9 @@ std::string decoder(const std::string& training) {
       "cluster: {{name: c, gpu: a100-80, nodes: 1, gpus_per_node: 1, "
       "intra_node: {{bandwidth: 200 GB/s, latency: 3 us}}}}\n"
       "model: {{name: m, layers: {}, hidden: 512, heads: 8, ffn: 2048, vocabulary: 32000}}\n"
-      "training: {{sequence_length: 1024, global_batch: 1, attention: flash2, optimizer: sgd, "
-      "gradient_clipping: false{}}}\nhost: {{launch: 0 us}}\nrun: {{steps: 1, warmup: 0}}\n",
+      "training: {{sequence_length: 1024, global_batch: 1, precision: fp16, attention: flash2, "
+      "optimizer: sgd, gradient_clipping: false{}}}\nhost: {{launch: 0 us}}\nrun: {{steps: 1, "
+      "warmup: 0}}\n",
       kLayers, training);
 }
 

@@ -76,10 +76,10 @@ TEST_CASE("a gathered operand goes around while its pieces are multiplied") {
 }
 
 TEST_CASE("splitting changes no FLOPs, parameters or bytes of the tensor ranks") {
-  const Experiment whole(split(4, 200, "none"));
+  const Experiment whole(split(4, 25, "none"));
   for (const char* how : {"user_buffers", "async_tp"}) {
     CAPTURE(how);
-    const Experiment e(split(4, 200, how));
+    const Experiment e(split(4, 25, how));
     CHECK(e.graph.model_flops.flops() == nine_digits(whole.graph.model_flops.flops()));
     CHECK(e.step_seconds() < whole.step_seconds());
   }
