@@ -20,6 +20,9 @@ namespace {
 /// Tensor parallelism pays inside a node, where its all-reduces have fast links (arXiv 2104.04473,
 /// section 3.4); one node more shows whether the answer lies at that border.
 constexpr int kTensorNodes = 2;
+/// Tokens of a sequence that a context-parallel rank has at least: a tile of fused attention, below
+/// which a rank computes what it does not need (Dao-AILab/flash-attention, blocks of 128 queries).
+constexpr std::int64_t kTileTokens = 128;
 /// Sizes to search: as the scenario has it; four times the 25 MiB of PyTorch's
 /// DistributedDataParallel (bucket_cap_mb); and as large as Megatron-LM's for 100 replicas: a
 /// million elements each (distributed_data_parallel.py, bucket_size), in FP32.
@@ -363,7 +366,7 @@ Axes axes_of(const SearchBase& base, const std::vector<int>& gpus) {
             .expert_tensor = {0}};
   if (transformer != nullptr) {
     axes.tensor = divisors(gpus, std::int64_t{kTensorNodes} * s.cluster.gpus_per_node);
-    axes.context = divisors(gpus, s.sequence_length());
+    axes.context = divisors(gpus, std::max<std::int64_t>(s.sequence_length() / kTokens, 1));
     if (transformer->experts) {
       axes.expert = divisors(transformer->experts->count, 1 << 20);
       axes.expert_tensor = {0, 1};
