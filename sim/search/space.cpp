@@ -366,7 +366,7 @@ Axes axes_of(const SearchBase& base, const std::vector<int>& gpus) {
             .expert_tensor = {0}};
   if (transformer != nullptr) {
     axes.tensor = divisors(gpus, std::int64_t{kTensorNodes} * s.cluster.gpus_per_node);
-    axes.context = divisors(gpus, std::max<std::int64_t>(s.sequence_length() / kTokens, 1));
+    axes.context = divisors(gpus, std::max<std::int64_t>(s.sequence_length() / kTileTokens, 1));
     if (transformer->experts) {
       axes.expert = divisors(transformer->experts->count, 1 << 20);
       axes.expert_tensor = {0, 1};
