@@ -29,7 +29,8 @@ PassPrecision precision_of(const Scenario& s) {
           .transposes_weights = transposes_frozen(s),
           .adds_gradients =
               !t.fused_accumulation && (s.micro_batches() > 1 || t.finds_gradients()) && !gathers,
-          .aligned_tensor_cores = t.cublas < kCublasOfAnyAlignment};
+          .aligned_tensor_cores = t.cublas < kCublasOfAnyAlignment,
+          .fp8_activation_input = t.fp8_activation_input};
 }
 
 /// XLA's programs have sizes that are known when they are compiled, and so have graphs.

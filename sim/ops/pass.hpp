@@ -39,7 +39,8 @@ struct PassPrecision {
   bool adds_gradients = false;  ///< kernels add to gradients that are there already
   /// true: tensor cores take rows of multiples of 16 B only (old cuBLAS)
   bool aligned_tensor_cores = false;
-  bool pads_rows = false;  ///< matrices are padded to aligned rows, whatever their width
+  bool fp8_activation_input = false;  ///< gated activations keep their input in fp8
+  bool pads_rows = false;             ///< matrices are padded to aligned rows, whatever their width
 
   double element() const { return bytes_per_element(precision); }
   /// Bytes an element of a cast to fp32, or from it; 0 where activations are fp32.

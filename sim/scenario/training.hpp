@@ -61,6 +61,7 @@ struct Training {
   std::optional<AmaxReduction> reduce_amax;      ///< absent: all, where there is anything to reduce
   /// parameters of linear layers, which sharded optimizers gather, are in fp8
   bool fp8_parameters = false;
+  bool fp8_activation_input = false;  ///< gated activations keep their input in fp8
   /// type that gradients are kept and reduced in; default: as precision
   Precision gradients = Precision::bf16;
   bool fused_accumulation = true;    ///< weight-gradient GEMMs add to the gradients themselves

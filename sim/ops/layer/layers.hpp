@@ -16,6 +16,8 @@
 
 namespace stepsim {
 
+struct ActivationKernels;
+
 /// An op whose part of the layer works in the type of `own`: so many elements that enter it and
 /// that leave it are cast from those of the pass, and so are their gradients; nothing where both
 /// have one type (tensorflow/tensorflow
@@ -77,6 +79,10 @@ Op core_attention(const Pass& pass, const AttentionShape& shape);
 /// The bias on the scores of `heads` that all layers of a stack add (T5): one number for each
 /// bucket of distances and head.
 Op relative_positions(const Pass& pass, std::int64_t buckets, std::int64_t heads);
+
+/// Has a gated activation keep its input of so many numbers in fp8, where the pass says so: a cast
+/// each way (NVIDIA/Megatron-LM megatron/core/fusions/fused_bias_swiglu.py, fp8_input_store).
+void keep_narrow_input(ActivationKernels& kernels, const Pass& pass, double inputs);
 
 /// The activation between the two linear layers of an MLP: GELU or ReLU, or SwiGLU when gated.
 /// `width` is this rank's share.

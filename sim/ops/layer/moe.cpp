@@ -381,7 +381,8 @@ Op expert_mlps(const Pass& pass, const ExpertShape& shape) {
   op.name = "experts";
   op.expert = pass.expert_mesh.is_own();
   add_forward(op, pass, rows, up);
-  const ActivationKernels kernels = pass.style->activation("experts activation", one, shape.gated);
+  ActivationKernels kernels = pass.style->activation("experts activation", one, shape.gated);
+  keep_narrow_input(kernels, pass, rows.computed * static_cast<double>(inputs * ffn));
   append(op.forward, kernels.forward);
   add_forward(op, pass, rows, down);
   op.saved += kernels.saved;

@@ -20,6 +20,14 @@ Op between_casts(Op op, const Pass& pass, const Pass& own, double entering, doub
   return op;
 }
 
+void keep_narrow_input(ActivationKernels& kernels, const Pass& pass, double inputs) {
+  if (!pass.fp8_activation_input) return;
+  const Launch cast = memory_bound("cast of activation input", (pass.element() + 1) * inputs);
+  kernels.forward.emplace_back(cast);
+  kernels.backward.insert(kernels.backward.begin(), cast);
+  kernels.saved = Bytes{inputs};
+}
+
 Op activation(const Pass& pass, std::int64_t width, bool gated) {
   const Pass own = pass.of(LayerPart::activation);
   const auto elements = static_cast<double>(pass.tokens() * width);
@@ -28,6 +36,7 @@ Op activation(const Pass& pass, std::int64_t width, bool gated) {
   op.name = gated ? "swiglu" : "activation";
   op.calls = pass.style->modules.activation;
   ActivationKernels kernels = pass.style->activation(op.name, one, gated);
+  if (gated) keep_narrow_input(kernels, pass, 2 * elements);
   op.forward = std::move(kernels.forward);
   op.backward = std::move(kernels.backward);
   op.saved = kernels.saved;

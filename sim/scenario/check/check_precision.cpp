@@ -36,6 +36,15 @@ void check_precision(const Scenario& scenario, const KeyReports& keys) {
                 "reduce_amax is about scales from earlier steps, which fp8 with delayed "
                 "scaling has");
   }
+  const auto* model = std::get_if<Transformer>(&scenario.model.shape);
+  if (t.fp8_activation_input && (model == nullptr || !model->gated_mlp)) {
+    keys.report({"training.fp8_activation_input", "leave it out"},
+                "fp8_activation_input is about gated activations, which the model does not have");
+  } else if (t.fp8_activation_input && bytes_per_element(storage_of(t.precision)) != 2) {
+    keys.report({"training.fp8_activation_input", "leave it out"},
+                "fp8_activation_input makes 16 bits narrower, but activations are {}",
+                name_of(storage_of(t.precision)));
+  }
   const Sharding& sharding = scenario.parallelism.data.sharding;
   const bool holds = sharding.shards_optimizer || sharding.shards_parameters || t.lora;
   if (t.fp8_parameters && (t.precision != Precision::fp8 || !holds)) {

@@ -77,6 +77,9 @@ void describe_numbers(Io& io, Training& t) {
       "collective quantizer makes of it; memory is counted as without. With lora: frozen ones are "
       "kept in fp8 alone, also by ddp, and transposed in each backward pass where products need "
       "that");
+  io.field("fp8_activation_input", t.fp8_activation_input, any,
+           "SwiGLU and other gated activations keep their input for the backward pass in fp8, by a "
+           "cast each way (Megatron Core's activation_func_fp8_input_store)");
   io.fallback(t.gradients, default_gradients(io.framework(), storage_of(t.precision)),
               "as precision, bf16 with fp8; or the framework's");
   io.field("gradients", t.gradients, any, "type that gradients are kept and reduced in");
