@@ -297,7 +297,12 @@ class TorchtitanImport {
                                                       "experimental.enable_async_tensor_parallel",
                                                       "training.enable_async_tensor_parallel"}));
     // It is a pass of the compiler.
-    if (asks && tensor_ > 1 && is_compiled()) draft_.line("  split_products: async_tp");
+    if (asks && tensor_ > 1 && is_compiled()) {
+      draft_.line("  split_products: async_tp");
+    } else if (asks && tensor_ > 1) {
+      draft_.note("parallelism.enable_async_tensor_parallel",
+                  "products are not split, for that takes compile.enable");
+    }
     const std::string rotates =
         config_.choice(config_.first_of({"parallelism.context_parallel_rotate_method",
                                          "experimental.context_parallel_rotate_method"}),

@@ -51,6 +51,12 @@ bool has_experts(const std::string& name) {
   return transformer != nullptr && transformer->experts;
 }
 
+bool is_hybrid(const std::string& name) {
+  const Model model = load_model(name, Library{{source_folder()}});
+  const auto* transformer = std::get_if<Transformer>(&model.shape);
+  return transformer != nullptr && transformer->hybrid;
+}
+
 std::vector<std::string> zoo() {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(fs::path(source_folder()) / "models")) {
@@ -72,14 +78,24 @@ class Draw {
     chunks_ = stages_ > 1 ? pick_.between(1, 2) : 1;
   }
 
+  /// Mixers, attention and one kind of MLP in turns, where the model has mixers.
+  std::string hybrid(int layers) const {
+    if (!is_hybrid(model_)) return "";
+    const std::string kinds = has_experts(model_) ? "ME*M" : "M-*M";
+    std::string pattern;
+    for (int i = 0; i < layers; ++i) pattern += kinds[static_cast<std::size_t>(i % 4)];
+    return fmt::format(", hybrid: {{pattern: \"{}\"}}", pattern);
+  }
+
   std::string text() {
+    const int layers = stages_ * chunks_ * pick_.between(1, 4);
     const bool tokens = !model_.starts_with("mlp") && !model_.starts_with("vit");
     const std::string sequence = fmt::format("sequence_length: {}, ", 64 * tensor_ * context_ * 2);
     return fmt::format(
-        "model: {{base: {}, layers: {}}}\n{}"
+        "model: {{base: {}, layers: {}{}}}\n{}"
         "training: {{{}global_batch: {}, precision: bf16, optimizer: {}, attention: {}, recompute: "
         "{}, gradient_clipping: {}}}\n{}run: {{steps: 1, warmup: 1}}\n",
-        model_, stages_ * chunks_ * pick_.between(1, 4), cluster(), tokens ? sequence : "",
+        model_, layers, hybrid(layers), cluster(), tokens ? sequence : "",
         data_ * stages_ * pick_.between(1, 3), pick_.one_of({"adam", "momentum"}),
         pick_.one_of({"unfused", "flash2"}), pick_.one_of({"none", "selective", "full"}),
         pick_.flip(), parallelism());
