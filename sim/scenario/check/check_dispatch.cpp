@@ -1,6 +1,5 @@
 // The sentences about dispatchers.
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "sim/scenario/check/check.hpp"
@@ -64,7 +63,7 @@ class DispatchRules {
                    *e_.sms, sms);
     if (e_.dispatcher == Dispatcher::all_gather) check_all_gather();
     if (!sends_once(e_.dispatcher)) return;
-    const std::string_view name = name_of(e_.dispatcher);
+    const std::string name{name_of(e_.dispatcher)};
     const int shares = e_.tensor.value_or(s_.parallelism.tensor);
     if (shares > 1)
       keys_.report({"parallelism.expert.dispatcher", "state expert.tensor: 1, or leave it out"},

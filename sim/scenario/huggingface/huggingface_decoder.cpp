@@ -170,21 +170,20 @@ std::optional<std::int64_t> turns_of(Translation& t, const Entry& types) {
 /// Layers whose attention is narrower than the sequence.
 void set_window(Translation& t, const ModelLayout& layout) {
   const bool chunks = t.knows({"attention_chunk_size"});
-  const Keys key = chunks ? Keys{"attention_chunk_size"} : Keys{"sliding_window"};
+  const std::string_view key = chunks ? "attention_chunk_size" : "sliding_window";
   const Entry* types = t.find({"layer_types"});
   const auto pattern = t.integer({"sliding_window_pattern"});
   const auto turns =
       types == nullptr ? std::optional(pattern.value_or(layout.full_every)) : turns_of(t, *types);
   if (t.knows({"use_sliding_window"}) && !t.flag({"use_sliding_window"})) {
-    t.find(key);
+    t.find({key});
     return;
   }
-  const auto tokens = t.text(key);
+  const auto tokens = t.text({key});
   if (!tokens || turns == 1) return;
   // Qwen's first layers attend to all (max_window_layers).
   if (!turns || t.knows({"use_sliding_window"}) || t.knows({"kv_lora_rank"}))
-    return t.note(
-        fmt::format("{} {}: attention is counted over the whole sequence", *key.begin(), *tokens));
+    return t.note(fmt::format("{} {}: attention is counted over the whole sequence", key, *tokens));
   Tree window = t.empty();
   t.set(window, "tokens", *tokens);
   if (chunks) t.set(window, "kind", "chunk");

@@ -149,13 +149,16 @@ const std::vector<std::string>& scenario_paths() {
 
 std::string path_of_key(const std::string& key) {
   static const std::vector<DocWriter::Row> rows = described(Scenario{}).rows();
+  const auto depth_of = [](const std::string& path) { return std::ranges::count(path, '.'); };
   std::string found;
+  bool is_alone = false;
   for (const DocWriter::Row& row : rows) {
     if (!row.path.ends_with("." + key)) continue;
-    if (!found.empty()) return "";
+    if (!found.empty() && depth_of(row.path) > depth_of(found)) continue;
+    is_alone = found.empty() || depth_of(row.path) < depth_of(found);
     found = row.path;
   }
-  return found;
+  return is_alone ? found : "";
 }
 
 }  // namespace stepsim

@@ -15,8 +15,8 @@
 
 namespace stepsim {
 
-/// The one path of the scenario that ends in that key ("micro_batch": "training.micro_batch"); ""
-/// when none or several.
+/// The one path of the scenario that ends in that key ("micro_batch": "training.micro_batch"), or the
+/// one above all others ("tensor": "parallelism.tensor"); "" when none, or several of one depth.
 std::string path_of_key(const std::string& key);
 
 class DocWriter {

@@ -110,13 +110,13 @@ TEST_CASE("qwen, mixtral and deepseek configs are the models of models/, to the 
   CHECK(check("qwen3-235b-a22b", R"({"model_type": "qwen3_moe", "hidden_size": 4096,
       "num_hidden_layers": 94, "num_attention_heads": 64, "head_dim": 128,
       "moe_intermediate_size": 1536, "intermediate_size": 12288})") == 235'093'634'560);
-  CHECK(check("deepseek-v3", R"({"model_type": "deepseek_v3", "n_group": 1,
-      "moe_layer_freq": 1})") == 671'026'404'352);
+  CHECK(check("deepseek-v3", R"({"model_type": "deepseek_v3", "n_group": 8,
+      "topk_group": 4, "moe_layer_freq": 1})") == 671'026'404'352);
   CHECK(check("deepseek-v2", R"({"model_type": "deepseek_v2", "hidden_size": 5120,
       "intermediate_size": 12288, "num_hidden_layers": 60, "num_attention_heads": 128,
       "vocab_size": 102400, "n_routed_experts": 160, "num_experts_per_tok": 6,
-      "moe_intermediate_size": 1536, "n_shared_experts": 2, "first_k_dense_replace": 1})") ==
-        235'741'434'880);
+      "moe_intermediate_size": 1536, "n_shared_experts": 2, "first_k_dense_replace": 1,
+      "n_group": 8, "topk_group": 3})") == 235'741'434'880);
   CHECK(check("deepseek-v2-lite", R"({"model_type": "deepseek_v2", "hidden_size": 2048,
       "intermediate_size": 10944, "num_hidden_layers": 27, "num_attention_heads": 16,
       "vocab_size": 102400, "n_routed_experts": 64, "num_experts_per_tok": 6,

@@ -112,7 +112,8 @@ TEST_CASE("every model has the parameters that its authors publish, or says why 
     const double difference = std::abs(count - static_cast<double>(model.published_parameters));
     CHECK(difference <= slack_of(model.published_parameters));
     const auto* transformer = std::get_if<Transformer>(&model.shape);
-    if (transformer != nullptr) CHECK(count == static_cast<double>(parameters_of(*transformer)));
+    if (transformer != nullptr && !transformer->hybrid)
+      CHECK(count == static_cast<double>(parameters_of(*transformer)));
   }
 }
 
@@ -216,7 +217,13 @@ TEST_CASE("every link loads, and no gather or scatter exceeds the link") {
         ranks.insert(line.ranks);
         CHECK(std::set<std::string>{"ring", "tree", "nvls", "pairwise"}.count(line.algorithm) == 1);
       }
+      // Nobody published a table of the export versions.
+      if (name == "nvlink3-a800" || name == "nvlink4-h800") {
+        CHECK(ranks.empty());
+        continue;
+      }
       for (const int few : {2, 4, 8}) CHECK(ranks.count(few) == 1);
+      REQUIRE_FALSE(ranks.empty());
       CHECK(*ranks.rbegin() == (name == "nvlink5-nvl72" ? 72 : 8));
     }
     // All-reduce may: with NVLink SHARP the switch adds, and a GPU sends its buffer once instead of
@@ -234,8 +241,10 @@ TEST_CASE("every cluster loads with its GPU, its links and its network") {
     CAPTURE(name);
     const Cluster cluster = load_cluster(name, kLibrary);
     CHECK(cluster.name == name);
-    CHECK(cluster.gpus_per_node == (name == "gb200-nvl72" ? 72 : 8));
-    CHECK(cluster.intra_node.all_reduce.empty() == (cluster.node_topology.kind == "pcie"));
+    CHECK(cluster.gpus_per_node == (name.ends_with("nvl72") ? 72 : 8));
+    const bool has_table =
+        cluster.node_topology.kind != "pcie" && name != "hgx-a800" && name != "hgx-h800";
+    CHECK(cluster.intra_node.all_reduce.empty() != has_table);
     REQUIRE(cluster.inter_node.has_value());
     CHECK(cluster.inter_node->bandwidth < cluster.intra_node.bandwidth);
     CHECK(cluster.gpus_per_node % cluster.inter_node->nics_per_node == 0);

@@ -65,7 +65,7 @@ TEST_CASE("the text of a model with towers is read, with the head of the model a
   CHECK(has_note(gemma,
                  "assumed, as gemma3_text has them by default: vocab_size 262208, "
                  "tie_word_embeddings true, head_dim 256"));
-  CHECK(has_note(gemma, "sliding_window 1024: attention is counted over the whole sequence"));
+  CHECK(std::get<Transformer>(gemma.shape).window == AttentionWindow{1024, WindowKind::sliding, 6});
   const std::string towers = R"("vision_config": {"depth": 27}, "text_config": {"num_experts": 8)";
   CHECK(transformer_of(R"({"model_type": "qwen3_vl_moe", "tie_word_embeddings": false, )" + towers +
                        "}}")
