@@ -140,9 +140,8 @@ TEST_CASE("causes of a long list that are small are one line, and the sum is sti
   m.step_time = Seconds{step};
   const std::string text = table(m);
   CHECK_FALSE(has(text, "  backward"));
-  CHECK(has(text, fmt::format("everything else                          {:.1f} s    {:.1f} %", rest,
-                              100 * rest / step)));
-  CHECK(has(text, fmt::format("step                                    {:.1f} s   100.0 %", step)));
+  CHECK(has(text, fmt::format("everything else{:>30.1f} s    {:.1f} %", rest, 100 * rest / step)));
+  CHECK(has(text, fmt::format("step{:>41.1f} s   100.0 %", step)));
 }
 
 TEST_CASE("colour adds only colour") {
