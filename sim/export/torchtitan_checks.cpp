@@ -19,8 +19,6 @@ void refuse_what_torchtitan_checks(const Scenario& scenario, const std::string& 
        {t.sequence_length % pieces != 0,
         fmt::format("training.sequence_length: {}: torchtitan cuts it into {} pieces",
                     t.sequence_length, pieces)},
-       {p.context.degree > 1 && model == "gpt_oss",
-        "parallelism.context.degree: torchtitan has no context parallelism for gpt_oss"},
        {is_fp8 && !is_mx && p.tensor > 1 && model == "deepseek_v3",
         "training.precision: fp8: torchtitan has no tensor parallelism in float8 for deepseek_v3"},
        {is_fp8 && is_mx && p.tensor > 1 && t.fusion == "compiled",

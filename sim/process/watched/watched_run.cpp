@@ -147,6 +147,7 @@ class Watch {
 
   void ended(pid_t process, int status) {
     alive_.erase(process);
+    if (unannounced_.erase(process) > 0) gone_.insert(process);
     if (process != first_) return;
     code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     has_ended_ = true;
@@ -156,6 +157,7 @@ class Watch {
 
   void stopped(pid_t process, int status) {
     const bool is_new = alive_.insert(process).second;
+    if (is_new) unannounced_.insert(process);
     if (is_ending_) {
       kill(process, SIGKILL);
       return;
@@ -172,9 +174,11 @@ class Watch {
   void forked(pid_t process) {
     unsigned long copy = 0;
     ptrace(PTRACE_GETEVENTMSG, process, 0, &copy);
-    // It may have stopped before its parent did.
-    if (alive_.insert(static_cast<pid_t>(copy)).second) fresh_.insert(static_cast<pid_t>(copy));
     on_fork_(process, static_cast<int>(copy));
+    // It may have stopped before its parent did, and on a busy machine have ended, too.
+    unannounced_.erase(static_cast<pid_t>(copy));
+    if (gone_.erase(static_cast<pid_t>(copy)) > 0) return;
+    if (alive_.insert(static_cast<pid_t>(copy)).second) fresh_.insert(static_cast<pid_t>(copy));
     if (static_cast<int>(alive_.size()) > limits_.processes) end_all(How::too_many_processes);
   }
 
@@ -202,6 +206,8 @@ class Watch {
   const OnFork& on_fork_;
   Clock::time_point until_ = Clock::now() + duration_of(limits_.wall);
   std::set<pid_t> alive_, fresh_;
+  std::set<pid_t> unannounced_;  ///< stopped before their parents said that they forked them
+  std::set<pid_t> gone_;         ///< of these, those that have ended
   pid_t first_ = 0;
   bool has_begun_ = false, has_ended_ = false, is_ending_ = false;
   How how_ = How::by_itself;

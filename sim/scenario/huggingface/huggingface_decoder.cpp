@@ -113,7 +113,8 @@ bool set_experts(Translation& t, const ModelLayout& layout) {
   if (shared > 0) t.set(experts, "shared_ffn", std::to_string(shared));
   const std::int64_t dense = dense_layers(t);
   t.set(experts, "dense_layers", std::to_string(dense));
-  if (t.integer({"n_group"}).value_or(1) > 1 && t.knows({"topk_group"})) {
+  const auto groups = t.integer({"n_group"}), top_groups = t.integer({"topk_group"});
+  if (groups.value_or(1) > 1 && top_groups) {
     t.copy(experts, "groups", {"n_group"});
     t.copy(experts, "top_groups", {"topk_group"});
   }

@@ -245,7 +245,9 @@ TEST_CASE("every cluster loads with its GPU, its links and its network") {
     const bool has_table = name != "hgx-a800" && name != "hgx-h800" && name != "pcie-a100";
     CHECK(cluster.intra_node.all_reduce.empty() != has_table);
     REQUIRE(cluster.inter_node.has_value());
-    CHECK(cluster.inter_node->bandwidth < cluster.intra_node.bandwidth);
+    // An adapter of 800 Gbit/s serves two cards, each on a slower slot.
+    if (name != "hgx-rtx-pro-6000")
+      CHECK(cluster.inter_node->bandwidth < cluster.intra_node.bandwidth);
     CHECK(cluster.gpus_per_node % cluster.inter_node->nics_per_node == 0);
   }
 }
