@@ -113,10 +113,11 @@ bool set_experts(Translation& t, const ModelLayout& layout) {
   if (shared > 0) t.set(experts, "shared_ffn", std::to_string(shared));
   const std::int64_t dense = dense_layers(t);
   t.set(experts, "dense_layers", std::to_string(dense));
-  const auto groups = t.integer({"n_group"}), top_groups = t.integer({"topk_group"});
-  if (groups.value_or(1) > 1 && top_groups) {
-    t.copy(experts, "groups", {"n_group"});
-    t.copy(experts, "top_groups", {"topk_group"});
+  // Of all classes with such a router, only configs say how many.
+  const Entry *groups = t.find({"n_group"}), *top_groups = t.find({"topk_group"});
+  if (groups != nullptr && top_groups != nullptr && groups->value.scalar != "1") {
+    t.set(experts, "groups", groups->value.scalar);
+    t.set(experts, "top_groups", top_groups->value.scalar);
   }
   t.set("experts", std::move(experts));
   return dense > 0;
