@@ -182,6 +182,18 @@ TEST_CASE("dispatchers and pairs of passes arrive where Megatron-LM has them") {
   CHECK(expert(hybrid + "--moe-hybridep-num-sms 32").sms == 32);
 }
 
+TEST_CASE("a hybrid arrives by its pattern, and Megatron-LM's own specification of it is no note") {
+  const Imported hybrid =
+      imported(megatron(
+          kGpt + "--hybrid-override-pattern M-M-M-M*-M-M-M-M-M*-M-M- "
+                 "--spec megatron.core.models.mamba.mamba_layer_specs mamba_stack_spec "
+                 "--position-embedding-type none --normalization RMSNorm --disable-bias-linear"));
+  const auto& model = std::get<Transformer>(hybrid.scenario.model.shape);
+  REQUIRE(model.hybrid);
+  CHECK(model.hybrid->pattern == "M-M-M-M*-M-M-M-M-M*-M-M-");
+  CHECK(hybrid.notes.empty());
+}
+
 TEST_CASE("latent attention arrives, with Megatron-LM's defaults") {
   const auto latent = [](const std::string& line) {
     return *std::get<Transformer>(
