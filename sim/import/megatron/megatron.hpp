@@ -1,6 +1,7 @@
 // A run of Megatron-LM by its options, wherever they come from.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,18 @@ bool has_megatron_experts(MegatronOptions& options);
 /// Writes the scenario's `model`. `program` is the file that has the options; "" where it is not
 /// known. Throws UserError where an option is missing, or the model is none that can be said.
 void write_megatron_model(MegatronOptions& options, const PlacedWord& program, Draft& draft);
+
+/// Ranks that experts are dealt to, and those that share each of them and each other layer.
+struct MegatronExperts {
+  std::int64_t degree = 1, tensor = 1, tensor_of_layers = 1;
+};
+
+/// Writes `parallelism.expert`. Throws UserError where an option cannot be said.
+void write_megatron_experts(MegatronOptions& options, const MegatronExperts& experts, Draft& draft);
+
+/// Notes a --spec of layers that the other options do not describe: all but Megatron-LM's own of
+/// hybrids, whose pattern says the rest (megatron/core/models/mamba/mamba_layer_specs.py).
+void note_megatron_spec(MegatronOptions& options, Draft& draft);
 
 /// Writes `parallelism.pipeline` of two stages and more. Throws UserError where layers cannot be
 /// dealt out as stated.

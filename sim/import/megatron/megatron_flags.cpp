@@ -147,7 +147,6 @@ constexpr KnownOptions kNotSimulated[] = {
     {"qk-l2-norm", "queries and keys have no norm"},
     {"reuse-grad-buf-for-mxfp8-param-ag", "parameters are gathered into memory of their own"},
     {"rollout-batch-size", "a step of training alone: nothing is generated or rewarded"},
-    {"spec", "layers are those that the other options describe"},
     {"standalone-embedding-stage", "the embedding shares its stage"},
     {"tensor-parallel-num-weight-shards", "weights have one shard a rank"},
     {"use-fused-weighted-squared-relu", "activation and weighting are separate kernels"},

@@ -302,6 +302,15 @@ std::string norm_type(MegatronOptions& o) {
 
 bool has_megatron_experts(MegatronOptions& o) { return o.integer("num-experts", 0) > 0; }
 
+void note_megatron_spec(MegatronOptions& o, Draft& draft) {
+  const std::vector<std::string> spec = o.list("spec");
+  const bool is_own = std::ranges::any_of(spec, [](const std::string& word) {
+    return word == "mamba_stack_spec" || word == "hybrid_stack_spec";
+  });
+  if (!spec.empty() && !is_own)
+    draft.note(o.shown("spec"), "layers are those that the other options describe");
+}
+
 void write_megatron_model(MegatronOptions& o, const PlacedWord& program, Draft& draft) {
   refuse_other_models(o, program);
   refuse_packed_samples(o);

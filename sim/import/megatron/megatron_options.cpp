@@ -252,24 +252,11 @@ bool MegatronOptions::is_zero(std::string_view name) {
 
 std::string MegatronOptions::shown(std::string_view name) { return shown_option(name, list(name)); }
 
-namespace {
-
-/// What Megatron-LM itself builds hybrids by, whose pattern says the rest
-/// (megatron/core/models/mamba/mamba_layer_specs.py).
-bool is_spec_of_hybrids(const std::vector<std::string>& words) {
-  return std::ranges::any_of(words, [](const std::string& word) {
-    return word == "mamba_stack_spec" || word == "hybrid_stack_spec";
-  });
-}
-
-}  // namespace
-
 void MegatronOptions::note_the_rest(Draft& draft) const {
   note_replaced(draft);
   const std::vector<std::string> known = known_names();
   for (const auto& [name, option] : options_) {
     const std::string_view instead = simulated_instead_of(name);
-    if (name == "spec" && is_spec_of_hybrids(option.values)) continue;
     if (!instead.empty()) {
       draft.note(shown_option(name, option.values), std::string(instead));
     } else if (!is_known(name)) {

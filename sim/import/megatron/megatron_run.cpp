@@ -13,7 +13,6 @@
 #include "sim/core/source.hpp"
 #include "sim/import/machine.hpp"
 #include "sim/import/megatron/megatron.hpp"
-#include "sim/scenario/parallelism.hpp"
 
 namespace stepsim {
 namespace {
@@ -44,6 +43,7 @@ class MegatronImport {
     write_training();
     write_parallelism();
     o_.throw_if_any();
+    note_megatron_spec(o_, draft_);
     o_.note_the_rest(draft_);
     return std::move(draft_);
   }
@@ -295,7 +295,8 @@ class MegatronImport {
     if (o_.is_on("tp-comm-overlap") && o_.is_on("sequence-parallel") && tensor_ > 1)
       draft_.line("  split_products: user_buffers");
     if (context_ > 1) write_context();
-    if (has_megatron_experts(o_)) write_experts();
+    if (has_megatron_experts(o_))
+      write_megatron_experts(o_, {expert_, expert_tensor_, tensor_}, draft_);
     if (expert_ > 1 && !has_megatron_experts(o_))
       o_.refuse("expert-model-parallel-size",
                 fmt::format("--expert-model-parallel-size {} without --num-experts", expert_));
@@ -358,52 +359,6 @@ class MegatronImport {
     if (!all_alike || (known == "ring" && kind != "p2p"))
       draft_.note(o_.shown("cp-comm-type"), "all layers have context parallel kind " + known);
     draft_.map("  context", {fmt::format("degree: {}", context_), "kind: " + known});
-  }
-
-  void write_experts() {
-    Entries e;
-    if (expert_ > 1) e.push_back(fmt::format("degree: {}", expert_));
-    if (expert_tensor_ != tensor_) e.push_back(fmt::format("tensor: {}", expert_tensor_));
-    write_dispatcher(e);
-    // A negative factor is none.
-    const std::string capacity = o_.word("moe-expert-capacity-factor", "-1");
-    if (!capacity.starts_with('-')) {
-      e.push_back("capacity: " + capacity);
-      if (!o_.is_on("moe-pad-expert-input-to-capacity"))
-        draft_.note(o_.shown("moe-expert-capacity-factor"), "experts' rows are padded to it");
-    }
-    draft_.map("  expert", e);
-  }
-
-  /// Megatron-LM's own checks see to it that passes can run in pairs.
-  void write_dispatcher(Entries& e) {
-    const std::string dispatcher =
-        o_.choice("moe-token-dispatcher-type", {"allgather", "alltoall", "alltoall_seq", "flex"},
-                  "allgather");
-    const bool enabled = o_.is_on("moe-enable-deepep");
-    const std::string backend =
-        o_.choice("moe-flex-dispatcher-backend", {"deepep", "hybridep", "ncclep"}, "deepep");
-    const std::int64_t deepep_sms = o_.integer("moe-deepep-num-sms", kDeepEpSms);
-    const std::int64_t hybrid_sms = o_.integer("moe-hybridep-num-sms", kHybridEpSms);
-    const std::int64_t stated_sms = o_.integer("moe-flex-dispatcher-num-sms", 0);
-    const bool pairs = o_.is_on("overlap-moe-expert-parallel-comm");
-    const bool of_pairs = o_.is_on("delay-wgrad-compute");
-    const bool delays = of_pairs || o_.is_on("overlap-dispatch-backward-with-experts-wgrad");
-    if (expert_ == 1) return;
-    const bool is_deep = enabled || backend == "deepep";
-    if (dispatcher == "flex" && (is_deep || backend == "hybridep") && expert_tensor_ == 1) {
-      e.push_back(std::string("dispatcher: ") + (is_deep ? "deepep" : "hybrid_ep"));
-      const std::int64_t sms = stated_sms > 0 ? stated_sms : is_deep ? deepep_sms : hybrid_sms;
-      if (sms != (is_deep ? kDeepEpSms : kHybridEpSms)) e.push_back(fmt::format("sms: {}", sms));
-    } else if (dispatcher == "allgather") {
-      e.emplace_back("dispatcher: all_gather");
-    } else if (!dispatcher.starts_with("alltoall")) {
-      draft_.note("--moe-token-dispatcher-type " + dispatcher,
-                  "tokens reach their experts by all-to-all");
-    }
-    if (pairs) e.emplace_back("overlap: true");
-    if (delays) e.emplace_back("delay_wgrad: true");
-    if (o_.is_on("moe-shared-expert-overlap")) e.emplace_back("overlap_shared: true");
   }
 
   /// ZeRO's stage; with bf16 stage 0 is an optimizer that is sharded, too

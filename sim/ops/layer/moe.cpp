@@ -68,8 +68,8 @@ double row_bytes(const Pass& pass, const ExpertShape& shape) {
   return pass.element() * static_cast<double>(shape.hidden);
 }
 
-void add_exchange(Items& items, double bytes) {
-  items.emplace_back(StartCollective{CollectiveOp::all_to_all, Bytes{bytes}, Axis::expert});
+void add_exchange(Items& items, double bytes, CollectiveOp op = CollectiveOp::all_to_all) {
+  items.emplace_back(StartCollective{op, Bytes{bytes}, Axis::expert});
   items.emplace_back(Join{.axis = Axis::expert});
 }
 
@@ -121,7 +121,8 @@ double gathered_bytes(const Pass& pass, const ExpertShape& shape) {
   return row_bytes(pass, shape) * Rows(pass, shape).tokens * ranks;
 }
 
-/// Of a choice: whether it is one, and its probability in fp32.
+/// Bytes that say of a token and an expert whether the token goes there, and with which probability
+/// (fp32).
 constexpr double kChoice = 5;
 
 /// All ranks have all tokens, and what is chosen for them; each takes what is for its experts
@@ -134,8 +135,7 @@ void add_outward_to_all(Items& items, const Pass& pass, const ExpertShape& shape
   const double tokens = all / row_bytes(pass, shape);
   const auto gather = [&](double bytes) {
     const double within = bytes / static_cast<double>(pass.expert_mesh.tensor);
-    items.emplace_back(StartCollective{CollectiveOp::all_gather, Bytes{within}, Axis::expert});
-    items.emplace_back(Join{.axis = Axis::expert});
+    add_exchange(items, within, CollectiveOp::all_gather);
     add_within_experts(items, pass, CollectiveOp::all_gather, bytes);
   };
   gather(kChoice * static_cast<double>(shape.experts.count) * tokens);
@@ -151,10 +151,8 @@ void add_homeward_from_all(Items& items, const Pass& pass, const ExpertShape& sh
   const double computed = row_bytes(pass, shape) * Rows(pass, shape).computed;
   items.emplace_back(memory_bound(unpermute, computed + all, MemoryRate::permute));
   add_within_experts(items, pass, CollectiveOp::reduce_scatter, all);
-  items.emplace_back(StartCollective{CollectiveOp::reduce_scatter,
-                                     Bytes{all / static_cast<double>(pass.expert_mesh.tensor)},
-                                     Axis::expert});
-  items.emplace_back(Join{.axis = Axis::expert});
+  add_exchange(items, all / static_cast<double>(pass.expert_mesh.tensor),
+               CollectiveOp::reduce_scatter);
 }
 
 /// Tokens arrive once and become a row for each of their experts here.

@@ -82,7 +82,7 @@ PassMemory backward(const OpGraph& graph, const Blocks& blocks, const Training& 
   for (auto span = spans.rbegin(); span != spans.rend(); ++span) {
     Working saved = saved_by(graph, blocks, *span);
     saved -= away(graph, blocks, *span, training);
-    // Those of the layer before it come back meanwhile.
+    // Offloaded activations of the layer before this span come back meanwhile.
     const auto next = std::next(span);
     const Working ahead = next == spans.rend() ? Working{} : away(graph, blocks, *next, training);
     for (std::size_t i = span->end; i-- > span->begin;) {

@@ -37,7 +37,7 @@ struct ReadPiece {};
 struct OffloadPiece {
   Bytes bytes;
 };
-/// Those of the layer that comes are needed.
+/// Activations that had left for the host are needed by the next layer.
 struct ReloadPiece {
   Bytes bytes;
 };

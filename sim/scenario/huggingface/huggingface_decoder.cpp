@@ -113,7 +113,7 @@ bool set_experts(Translation& t, const ModelLayout& layout) {
   if (shared > 0) t.set(experts, "shared_ffn", std::to_string(shared));
   const std::int64_t dense = dense_layers(t);
   t.set(experts, "dense_layers", std::to_string(dense));
-  // Of all classes with such a router, only configs say how many.
+  // No class has a preset for the groups of a router: a config states them or has none.
   const Entry *groups = t.find({"n_group"}), *top_groups = t.find({"topk_group"});
   if (groups != nullptr && top_groups != nullptr && groups->value.scalar != "1") {
     t.set(experts, "groups", groups->value.scalar);

@@ -1,0 +1,75 @@
+// Experts' mesh and the way of tokens to them (NVIDIA/Megatron-LM megatron/training/arguments.py and
+// megatron/core/transformer/moe/token_dispatcher.py).
+#include <fmt/format.h>
+
+#include "sim/import/megatron/megatron.hpp"
+#include "sim/scenario/parallelism.hpp"
+
+namespace stepsim {
+namespace {
+
+/// A library whose kernels exchange tokens, where --moe-token-dispatcher-type is flex.
+struct FlexBackend {
+  const char* name;  ///< in a scenario
+  std::int64_t sms;
+  std::int64_t preset_sms;
+};
+
+/// Options of all backends are read, so that none of them is unknown.
+FlexBackend backend_of(MegatronOptions& o, bool is_deep) {
+  const FlexBackend deep{"deepep", o.integer("moe-deepep-num-sms", kDeepEpSms), kDeepEpSms};
+  const FlexBackend hybrid{"hybrid_ep", o.integer("moe-hybridep-num-sms", kHybridEpSms),
+                           kHybridEpSms};
+  FlexBackend backend = is_deep ? deep : hybrid;
+  const std::int64_t stated = o.integer("moe-flex-dispatcher-num-sms", 0);
+  if (stated > 0) backend.sms = stated;
+  return backend;
+}
+
+/// Megatron-LM's own checks see to it that passes can run in pairs.
+void write_dispatcher(MegatronOptions& o, const MegatronExperts& experts, Entries& e,
+                      Draft& draft) {
+  const std::string dispatcher = o.choice(
+      "moe-token-dispatcher-type", {"allgather", "alltoall", "alltoall_seq", "flex"}, "allgather");
+  const bool enabled = o.is_on("moe-enable-deepep");
+  const std::string library =
+      o.choice("moe-flex-dispatcher-backend", {"deepep", "hybridep", "ncclep"}, "deepep");
+  const bool is_deep = enabled || library == "deepep";
+  const FlexBackend backend = backend_of(o, is_deep);
+  const bool pairs = o.is_on("overlap-moe-expert-parallel-comm");
+  const bool of_pairs = o.is_on("delay-wgrad-compute");
+  const bool delays = of_pairs || o.is_on("overlap-dispatch-backward-with-experts-wgrad");
+  if (experts.degree == 1) return;
+  if (dispatcher == "flex" && (is_deep || library == "hybridep") && experts.tensor == 1) {
+    e.push_back(fmt::format("dispatcher: {}", backend.name));
+    if (backend.sms != backend.preset_sms) e.push_back(fmt::format("sms: {}", backend.sms));
+  } else if (dispatcher == "allgather") {
+    e.emplace_back("dispatcher: all_gather");
+  } else if (!dispatcher.starts_with("alltoall")) {
+    draft.note("--moe-token-dispatcher-type " + dispatcher,
+               "tokens reach their experts by all-to-all");
+  }
+  if (pairs) e.emplace_back("overlap: true");
+  if (delays) e.emplace_back("delay_wgrad: true");
+  if (o.is_on("moe-shared-expert-overlap")) e.emplace_back("overlap_shared: true");
+}
+
+}  // namespace
+
+void write_megatron_experts(MegatronOptions& o, const MegatronExperts& experts, Draft& draft) {
+  Entries e;
+  if (experts.degree > 1) e.push_back(fmt::format("degree: {}", experts.degree));
+  if (experts.tensor != experts.tensor_of_layers)
+    e.push_back(fmt::format("tensor: {}", experts.tensor));
+  write_dispatcher(o, experts, e, draft);
+  // A negative factor is none.
+  const std::string capacity = o.word("moe-expert-capacity-factor", "-1");
+  if (!capacity.starts_with('-')) {
+    e.push_back("capacity: " + capacity);
+    if (!o.is_on("moe-pad-expert-input-to-capacity"))
+      draft.note(o.shown("moe-expert-capacity-factor"), "experts' rows are padded to it");
+  }
+  draft.map("  expert", e);
+}
+
+}  // namespace stepsim
