@@ -158,6 +158,10 @@ class MegatronExport {
     }
     model_.flag("--moe-grouped-gemm");
     const ExpertParallel& split = p_.expert;
+    model_.flag_if(split.router_fusion, "--moe-router-fusion");
+    model_.flag_if(split.permute_fusion, "--moe-permute-fusion");
+    model_.flag_if(split.router_padding, "--moe-router-padding-for-quantization");
+    model_.flag_if(split.grouped_kernel, "--moe-use-grouped-tensor");
     parallel_.value("--expert-model-parallel-size", split.degree);
     if (split.tensor.value_or(p_.tensor) != p_.tensor)
       parallel_.value("--expert-tensor-parallel-size", *split.tensor);

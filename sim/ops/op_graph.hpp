@@ -27,8 +27,8 @@ namespace stepsim {
 struct Launch {
   std::string name;
   Work work;
-  bool for_weights = false;   ///< backward: only gradients of parameters need it
-  std::int64_t launches = 1;  ///< of kernels that this one stands for
+  bool for_weights = false;    ///< backward: only gradients of parameters need it
+  Seconds more_launches = {};  ///< the host's, of kernels that this one stands for beside itself
 };
 
 /// Start a collective. `bytes` is the full tensor (nccl-tests size): the message of an all-reduce,
@@ -40,6 +40,7 @@ struct StartCollective {
   Axis axis;                 ///< along which the ranks differ that take part
   bool for_weights = false;  ///< backward: only gradients of parameters need it
   bool copied = false;       ///< a shift by copy engines, which take no SMs
+  bool yields = true;        ///< an exchange of experts: beside it the other pass of a pair goes on
 };
 
 /// The kernels that follow need the result of the collective started last, or of the one started

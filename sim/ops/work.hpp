@@ -114,6 +114,8 @@ struct MemoryBound {
   double slower = 1;  ///< than its bytes, each once, at the profile's rate
   Flops products;     ///< FLOPs of products that fp32 units make beside it
   double fed = 1;     ///< share of those units that shared memory can feed
+  /// kernels, one behind the other, of which each moves its share of the bytes
+  std::int64_t parts = 1;
 };
 
 using Work = std::variant<Gemm, FusedAttention, MemoryBound, Convolution>;

@@ -69,7 +69,11 @@ struct ExpertParallel {
   /// the host waits for the numbers of tokens before it launches what they decide; absent: where no
   /// capacity makes them known
   std::optional<bool> host_waits;
-  bool delay_wgrad = false;  ///< experts' weight gradients run beside the exchange behind them
+  bool delay_wgrad = false;     ///< experts' weight gradients run beside the exchange behind them
+  bool router_fusion = true;    ///< scores, the top k and maps are one kernel or two
+  bool permute_fusion = true;   ///< rows are moved by kernels made for it, not by indexing
+  bool router_padding = false;  ///< fp8: the routing map is padded, so that rows come in multiples
+  bool grouped_kernel = false;  ///< one kernel of a kind does the work of all experts of a rank
 
   /// SMs that kernels leave to exchanges; nothing: exchanges run on NCCL's channels.
   std::optional<int> exchange_sms() const {

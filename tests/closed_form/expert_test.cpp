@@ -112,19 +112,23 @@ TEST_CASE("context ranks share out the attention of a sequence") {
 }
 
 TEST_CASE("an all-to-all takes the time of its bytes, in a node and over NICs that ranks share") {
-  const double S = 2048.0 * 2 * 1024 * 2;  // tokens, experts, width, bytes
+  const double rows = 2048.0 * 2, S = rows * 1024 * 2, P = rows * 4;  // probabilities in fp32
   for (const int N : {1, 2}) {
     const double n = 8.0 * N, k = 8, q = 4;
-    const double expected =
-        N == 1 ? alpha + (n - 1) / n * S / B
-               : a + std::max((N - 1) * k * S / (N * q * C), alpha + (k - 1) / k * S / N / B);
+    const auto expected = [&](double bytes) {
+      return N == 1 ? alpha + (n - 1) / n * bytes / B
+                    : a + std::max((N - 1) * k * bytes / (N * q * C),
+                                   alpha + (k - 1) / k * bytes / N / B);
+    };
     CAPTURE(N);
-    const Experiment e(
-        moe(N, fmt::format("expert: {{degree: {}}}, data: {{overlap: false}}", 8 * N)));
+    const Experiment e(moe(
+        N, fmt::format("expert: {{degree: {}, capacity: 1}}, data: {{overlap: false}}", 8 * N)));
     const Metrics metrics = e.metrics();
-    // Three layers, to the experts and back, forward and backward.
-    CHECK(traffic(metrics, "expert").busy.seconds() == nine_digits(12 * expected));
-    CHECK(traffic(metrics, "expert").bytes.bytes() == nine_digits(12 * S));
+    // Three layers, to the experts and back, forward and backward; probabilities to the experts,
+    // and their gradients back.
+    CHECK(traffic(metrics, "expert").busy.seconds() ==
+          nine_digits(12 * expected(S) + 6 * expected(P)));
+    CHECK(traffic(metrics, "expert").bytes.bytes() == nine_digits(12 * S + 6 * P));
   }
 }
 
@@ -132,16 +136,18 @@ TEST_CASE(
     "experts with a mesh of their own are on tensor ranks, too, which send their own tokens") {
   for (const int t : {1, 2, 4}) {
     CAPTURE(t);
-    const double N = 2, k = 8, q = 4, S = 2048.0 / t * 2 * 1024 * 2;
-    const double expected =
-        a + std::max((N - 1) * k * S / (N * q * C), alpha + (k - 1) / k * S / N / B);
+    const double N = 2, k = 8, q = 4, rows = 2048.0 / t * 2, S = rows * 1024 * 2, P = rows * 4;
+    const auto expected = [&](double bytes) {
+      return a + std::max((N - 1) * k * bytes / (N * q * C), alpha + (k - 1) / k * bytes / N / B);
+    };
     const Experiment e(moe(2, fmt::format("tensor: {}, sequence: {}, data: {{overlap: false}}, "
-                                          "expert: {{degree: 16, tensor: 1}}",
+                                          "expert: {{degree: 16, tensor: 1, capacity: 1}}",
                                           t, t > 1)));
     const Metrics metrics = e.metrics();
-    const double passes = 12.0 * t;  // t micro-batches of one sequence for each of 16 / t replicas
-    CHECK(traffic(metrics, "expert").busy.seconds() == nine_digits(passes * expected));
-    CHECK(traffic(metrics, "expert").bytes.bytes() == nine_digits(passes * S));
+    // t micro-batches of one sequence for each of 16 / t replicas
+    CHECK(traffic(metrics, "expert").busy.seconds() ==
+          nine_digits(t * (12 * expected(S) + 6 * expected(P))));
+    CHECK(traffic(metrics, "expert").bytes.bytes() == nine_digits(t * (12 * S + 6 * P)));
     const Experiment whole(moe(2, fmt::format("tensor: {}, sequence: {}", t, t > 1)));
     CHECK(e.graph.model_flops.flops() == nine_digits(whole.graph.model_flops.flops()));
   }
@@ -355,10 +361,12 @@ TEST_CASE("a capacity pads every expert alike, and the busiest rank sets the pac
   const auto bytes = [](const char* split) {
     return traffic(Experiment(moe(1, split)).metrics(), "expert").bytes.bytes();
   };
-  const double fair = bytes("expert: {degree: 8}");
+  // Without a capacity eight ranks gather 16 numbers of 8 B each in three layers.
+  const double counts = 3 * 8 * 16 * 8;
+  const double fair = bytes("expert: {degree: 8}") - counts;
   CHECK(bytes("expert: {degree: 8, capacity: 1}") == nine_digits(fair));
   CHECK(bytes("expert: {degree: 8, capacity: 1.5}") == nine_digits(1.5 * fair));
-  CHECK(bytes("expert: {degree: 8, imbalance: 2}") == nine_digits(2 * fair));
+  CHECK(bytes("expert: {degree: 8, imbalance: 2}") == nine_digits(2 * fair + counts));
 }
 
 TEST_CASE("a ring passes on keys and values n-1 times forward, with their gradients backward") {

@@ -61,6 +61,8 @@ constexpr std::string_view kOptionsIfOn =
     "model.account_for_embedding_in_pipeline_split model.account_for_loss_in_pipeline_split "
     "model.add_qkv_bias model.gated_linear_unit=swiglu model.moe_enable_deepep "
     "model.moe_grouped_gemm model.moe_pad_expert_input_to_capacity model.moe_permute_fusion "
+    "model.moe_router_fusion model.moe_router_padding_for_quantization "
+    "model.moe_router_padding_for_fp8 model.moe_use_grouped_tensor "
     "model.moe_shared_expert_overlap model.multi_latent_attention "
     "model.overlap_moe_expert_parallel_comm model.qk_layernorm model.sequence_parallel "
     "model.tp_comm_overlap model.ub_tp_comm_overlap=tp-comm-overlap";

@@ -54,6 +54,14 @@ void write_dispatcher(MegatronOptions& o, const MegatronExperts& experts, Entrie
   if (o.is_on("moe-shared-expert-overlap")) e.emplace_back("overlap_shared: true");
 }
 
+void write_fusions(MegatronOptions& o, Entries& e) {
+  if (!o.is_on("moe-router-fusion")) e.emplace_back("router_fusion: false");
+  if (!o.is_on("moe-permute-fusion")) e.emplace_back("permute_fusion: false");
+  const bool pads = o.is_on("moe-router-padding-for-quantization");
+  if (o.is_on("moe-router-padding-for-fp8") || pads) e.emplace_back("router_padding: true");
+  if (o.is_on("moe-use-grouped-tensor")) e.emplace_back("grouped_kernel: true");
+}
+
 }  // namespace
 
 void write_megatron_experts(MegatronOptions& o, const MegatronExperts& experts, Draft& draft) {
@@ -62,6 +70,7 @@ void write_megatron_experts(MegatronOptions& o, const MegatronExperts& experts, 
   if (experts.tensor != experts.tensor_of_layers)
     e.push_back(fmt::format("tensor: {}", experts.tensor));
   write_dispatcher(o, experts, e, draft);
+  write_fusions(o, e);
   // A negative factor is none.
   const std::string capacity = o.word("moe-expert-capacity-factor", "-1");
   if (!capacity.starts_with('-')) {

@@ -36,7 +36,7 @@ constexpr std::string_view kHarmless =
     "local-addr local-rank log loss-scale low-memory lr manual-gc mask-prob master max-restarts "
     "max-tokens-to-oom megatron-fsdp-version memory-snapshot merge-file merges mid-level "
     "min-loss-scale min-lr mmap mock module moe-apply-probs-on-input moe-aux-loss-coeff "
-    "moe-enable-routing-replay moe-input-jitter-eps moe-per-layer-logging moe-permute-fusion "
+    "moe-enable-routing-replay moe-input-jitter-eps moe-per-layer-logging "
     "moe-router- moe-routing-trace moe-token-drop-policy moe-upcycling moe-use- moe-z-loss-coeff "
     "monitor-interval mscale mtp-loss-scaling-factor multiple-validation muon- "
     "nccl-communicator-config new-tokens no-align-grad no-async-tensor no-barrier no-ckpt "

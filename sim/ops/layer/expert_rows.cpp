@@ -13,8 +13,8 @@ Rows::Rows(const Pass& pass, const ExpertShape& shape) {
   tokens = static_cast<double>(pass.outer_tokens());
   average = tokens * static_cast<double>(e.top_k);
   const auto count = static_cast<double>(e.count);
-  sent = pass.experts.capacity ? std::ceil(average / count * *pass.experts.capacity) * count
-                               : average;
+  sent =
+      pass.experts.capacity ? std::ceil(average / count * *pass.experts.capacity) * count : average;
   received = pass.experts.capacity ? sent : sent * pass.experts.imbalance;
   computed = received * static_cast<double>(pass.expert_mesh.tensor);
   local = e.count / pass.experts.degree;

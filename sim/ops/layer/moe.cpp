@@ -8,6 +8,7 @@
 
 #include "sim/ops/layer/expert_rows.hpp"
 #include "sim/ops/layer/layers.hpp"
+#include "sim/ops/layer/tensor_collective.hpp"
 #include "sim/ops/style/style.hpp"
 
 namespace stepsim {
@@ -21,10 +22,44 @@ struct GroupedLinear {
   bool first;
 };
 
+/// Whether each expert of a rank has kernels of its own: as Transformer Engine's linear layers of a
+/// group have them, but those whose numbers of rows stay on the GPU (NVIDIA/TransformerEngine
+/// transformer_engine/pytorch/module/grouped_linear.py, use_grouped_tensor).
+bool launches_each(const Pass& pass) {
+  return pass.place.keeps_placeholders && !pass.experts.grouped_kernel;
+}
+
+/// The host's time for one product more of a group: cuBLASLt is asked for an algorithm before each
+/// (NVIDIA/TransformerEngine transformer_engine/common/gemm/cublaslt_gemm.cu, cublas_gemm). Eight
+/// small products take 0.267 ms (NVIDIA/TransformerEngine pull request 3134, multi-stream, operands
+/// prepared before).
+constexpr Seconds kNextProduct = 33_us;
+/// The host's time for one cast more, launched by a loop in C++: 4 to 6 us a launch (docs/host.md).
+constexpr Seconds kNextCast = 5_us;
+
+/// The kernel as one for each expert.
+void launch_each(Launch& launch, std::int64_t experts, Seconds next) {
+  launch.more_launches = next * static_cast<double>(experts - 1);
+  if (auto* moved = std::get_if<MemoryBound>(&launch.work)) moved->parts = experts;
+}
+
+/// Whether the rows of each expert are quantised by themselves. One kernel does it for all with
+/// delayed scaling alone (NVIDIA/TransformerEngine
+/// transformer_engine/pytorch/csrc/extensions/cast.cpp, multi_tensor_quantize_impl).
+bool casts_each(const Pass& pass) {
+  return launches_each(pass) && pass.fp8_scaling != Fp8Scaling::delayed;
+}
+
 /// Before its products: of rows that came in fp8 only those by columns are missing.
 void add_operand(Items& items, const Pass& pass, const std::string& name, double elements,
-                 bool arrives) {
-  if (!arrives || !arrive_quantised(pass)) return add_cast(items, pass, name + " cast", elements);
+                 bool arrives, std::int64_t experts) {
+  if (!arrives || !arrive_quantised(pass)) {
+    Items casts;
+    add_cast(casts, pass, name + " cast", elements);
+    if (casts_each(pass))
+      for (Item& cast : casts) launch_each(std::get<Launch>(cast), experts, kNextCast);
+    return append(items, casts);
+  }
   if (pass.fp8_copies == 1) return;
   items.emplace_back(
       memory_bound(name + " transpose", (kFp8Row + fp8_bytes(pass.fp8_scaling)) * elements));
@@ -38,13 +73,14 @@ void add_weight_casts(Items& items, const Pass& pass, const Rows& rows, const Gr
 /// Transformer Engine launches a product for each expert (transformer_engine/common/gemm/
 /// cublaslt_gemm.cu, nvte_multi_tensor_gemm).
 void add_product(Items& items, const Pass& pass, Launch product) {
-  if (pass.place.keeps_placeholders) product.launches = std::get<Gemm>(product.work).batch;
+  if (launches_each(pass)) launch_each(product, std::get<Gemm>(product.work).batch, kNextProduct);
   items.emplace_back(std::move(product));
 }
 
 void add_forward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear& l) {
   const std::string name = l.name;
-  add_operand(op.forward, pass, name, rows.computed * static_cast<double>(l.in), l.first);
+  add_operand(op.forward, pass, name, rows.computed * static_cast<double>(l.in), l.first,
+              rows.local);
   add_weight_casts(op.forward, pass, rows, l, true);
   add_product(op.forward, pass, grouped_gemm(name, pass, rows.each, l.out, l.in, rows.local));
   op.parameters.insert(op.parameters.end(), static_cast<std::size_t>(rows.local),
@@ -61,7 +97,7 @@ void add_backward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinea
   const std::string name = l.name;
   add_weight_casts(op.backward, pass, rows, l, false);
   add_operand(op.backward, pass, name + " gradient", rows.computed * static_cast<double>(l.out),
-              !l.first);
+              !l.first, rows.local);
   add_product(op.backward, pass,
               grouped_gemm(name + " dgrad", pass, rows.each, l.in, l.out, rows.local));
   add_product(op.backward, pass,
@@ -71,15 +107,56 @@ void add_backward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinea
     op.backward.emplace_back(GradientReady{static_cast<double>(l.in * l.out), op.expert});
 }
 
+/// Where the exchange that moves the most bytes between ranks of experts is waited for.
+Items::iterator end_of_exchange(Items& items) {
+  auto longest = items.end(), end = items.end();
+  for (auto item = items.begin(); item != items.end(); ++item) {
+    const auto* start = std::get_if<StartCollective>(&*item);
+    if (start != nullptr && start->axis == Axis::expert &&
+        (longest == items.end() || start->bytes > std::get<StartCollective>(*longest).bytes)) {
+      longest = item;
+      end = items.end();
+    }
+    const auto* join = std::get_if<Join>(&*item);
+    if (join != nullptr && join->axis == Axis::expert && end == items.end()) end = item;
+  }
+  return end;
+}
+
 /// Moves the items behind the start of an exchange, and behind what was moved there before.
 void move_beside_exchange(Items& from, Items& exchange) {
-  const auto end = std::ranges::find_if(exchange, [](const Item& item) {
-    const auto* join = std::get_if<Join>(&item);
-    return join != nullptr && join->axis == Axis::expert;
-  });
+  const auto end = end_of_exchange(exchange);
   if (end == exchange.end()) return;
   exchange.insert(end, std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
   from.clear();
+}
+
+/// What a router of PyTorch launches more than a fused one, with an auxiliary loss (NVIDIA/
+/// Megatron-LM megatron/core/transformer/moe/moe_utils.py: topk_routing_with_score_function,
+/// compute_routing_scores_for_aux_loss, switch_load_balancing_loss_func). Forward: a top k sorts by
+/// a kernel of its own, two maps are zeroed, filled and cast (7); the loss has scores, a top k of
+/// two and a map of its own (7), and sums, products and a log (8). Backward: 10.
+struct {
+  int forward = 23, backward = 10;
+} constexpr kRoutingKernels;
+
+/// Kernels that read one number for each logit and write another (fp32).
+void add_small(Items& items, const char* name, int kernels, double logits) {
+  for (int i = 0; i < kernels; ++i) items.emplace_back(memory_bound(name, 8 * logits));
+}
+
+/// Whether rows are copied before the experts and behind them, so that each expert's are a multiple
+/// of what products in fp8 take (NVIDIA/Megatron-LM megatron/core/transformer/moe/experts.py,
+/// quantization_padding; TransformerEngine's Fp8Padding, which spares the copy where numbers are
+/// multiples already): HybridEP's kernel pads on the way, and rows of a capacity are few numbers.
+bool pads_by_copies(const Pass& pass) {
+  const ExpertParallel& e = pass.experts;
+  return pass.quantises() && pass.place.keeps_placeholders && !e.router_padding && !e.capacity &&
+         e.dispatcher != Dispatcher::hybrid_ep;
+}
+
+void add_padding(Items& items, const Pass& pass, const char* name, double rows_bytes) {
+  if (pads_by_copies(pass)) items.emplace_back(memory_bound(name, 2 * rows_bytes));
 }
 
 }  // namespace
@@ -105,6 +182,13 @@ Op router(const Pass& pass, const ExpertShape& shape) {
       memory_bound("router softmax", (pass.element() + 4 * 3) * logits, MemoryRate::softmax));
   op.forward.emplace_back(memory_bound("top k", 4 * logits));
   op.forward.emplace_back(memory_bound("routing map", 5 * logits));
+  if (!pass.experts.router_fusion) {
+    add_small(op.forward, "routing", kRoutingKernels.forward, logits);
+    if (pass.tensor > 1)
+      add_tensor_collective(op.forward, CollectiveOp::all_reduce,
+                            Bytes{8 * static_cast<double>(e.count)});
+    add_small(op.backward, "routing backward", kRoutingKernels.backward, logits);
+  }
   op.backward.emplace_back(memory_bound("routing map backward", 8 * logits));
   op.backward.emplace_back(memory_bound("router softmax backward",
                                         (4 * 3 + pass.element()) * logits, MemoryRate::softmax));
@@ -124,13 +208,16 @@ Op expert_mlps(const Pass& pass, const ExpertShape& shape) {
   Op op;
   op.name = "experts";
   op.expert = pass.expert_mesh.is_own();
+  const double all = row_bytes(pass, shape) * rows.computed;
+  add_padding(op.forward, pass, "pad rows", all);
   add_forward(op, pass, rows, up);
   ActivationKernels kernels = pass.style->activation("experts activation", one, shape.gated);
   keep_narrow_input(kernels, pass, rows.computed * static_cast<double>(inputs * ffn));
   append(op.forward, kernels.forward);
   add_forward(op, pass, rows, down);
+  add_padding(op.forward, pass, "unpad rows", all);
   op.saved += kernels.saved;
-  op.output = Bytes{row_bytes(pass, shape) * rows.computed};
+  op.output = Bytes{all};
   op.scratch = Bytes{static_cast<double>(inputs) * one};  // gradients between the two layers
   if (pass.place.keeps_placeholders) {
     op.placeholders = {{up.in, up.out}, {down.in, down.out}};
@@ -139,9 +226,11 @@ Op expert_mlps(const Pass& pass, const ExpertShape& shape) {
   }
   // The activation's output, as the second product keeps it.
   op.saved_scores = Bytes{one / pass.element() * pass.linear_element()};
+  add_padding(op.backward, pass, "pad gradients", all);
   add_backward(op, pass, rows, down);
   append(op.backward, kernels.backward);
   add_backward(op, pass, rows, up);
+  add_padding(op.backward, pass, "unpad gradients", all);
   return op;
 }
 

@@ -38,15 +38,43 @@ void add_within_experts(Items& items, const Pass& pass, CollectiveOp op, double 
   items.emplace_back(Join{});
 }
 
+/// A probability goes with each row (fp32), for the activation multiplies by it (NVIDIA/Megatron-LM
+/// megatron/core/transformer/moe/token_dispatcher.py, token_dispatch: a second all-to-all).
+constexpr double kProbability = 4;
+
+/// How many times as long PyTorch's indexing takes as kernels made for it: rows that are gathered
+/// (index_select), and rows that are added up atomically (index_add, scatter_add). 8,192 tokens of
+/// 4,096 numbers with eight experts in fp16: 0.439 and 2.304 ms where fused kernels take 0.275 and
+/// 0.207 (DeepLink-org/DLBlas pull request 66).
+constexpr double kGatherByIndex = 1.6, kAddByIndex = 11.1;
+
+enum class Move { gather, add };
+
+/// Rows on their way between the order of tokens and that of experts; `bytes` are each once.
+Launch permutation(const Pass& pass, const char* name, double bytes, Move move) {
+  Launch kernel = memory_bound(name, bytes, MemoryRate::permute);
+  if (!pass.experts.permute_fusion)
+    std::get<MemoryBound>(kernel.work).slower = move == Move::gather ? kGatherByIndex : kAddByIndex;
+  return kernel;
+}
+
+/// The host's time for a chunk that PyTorch splits off and joins again: a view, in the mean of both
+/// directions (host_cost.hpp).
+constexpr Seconds kChunk = 1.2_us;
+
 /// Rows come by rank, and experts want them by expert: with a capacity all parts are equal, and one
-/// transposed copy does it; without one, each row is moved by itself.
+/// transposed copy does it; without one, each row is moved by itself, or each chunk of PyTorch's.
 void add_sort(Items& items, const Pass& pass, const ExpertShape& shape, double row,
               const char* name) {
   const Rows rows(pass, shape);
   if (rows.local == 1 || (pass.experts.degree == 1 && pass.expert_mesh.tensor == 1)) return;
-  items.emplace_back(
-      memory_bound(name, 2 * row * rows.computed,
-                   pass.experts.capacity ? MemoryRate::elementwise : MemoryRate::permute));
+  const bool in_chunks = pass.experts.capacity || !pass.experts.permute_fusion;
+  Launch sort = memory_bound(name, 2 * row * rows.computed,
+                             in_chunks ? MemoryRate::elementwise : MemoryRate::permute);
+  const std::int64_t ranks = pass.experts.degree * pass.expert_mesh.tensor;
+  if (!pass.experts.permute_fusion && !pass.experts.capacity)
+    sort.more_launches = kChunk * static_cast<double>(rows.local * ranks);
+  items.emplace_back(std::move(sort));
 }
 
 bool sends_once(const Pass& pass) {
@@ -84,7 +112,7 @@ void add_outward_to_all(Items& items, const Pass& pass, const ExpertShape& shape
   gather(kChoice * static_cast<double>(shape.experts.count) * tokens);
   gather(all);
   items.emplace_back(
-      memory_bound(permute, all + row_bytes(pass, shape) * rows.computed, MemoryRate::permute));
+      permutation(pass, permute, all + row_bytes(pass, shape) * rows.computed, Move::gather));
 }
 
 /// Each rank adds its experts' outputs up for all tokens, before they are summed over ranks.
@@ -92,7 +120,7 @@ void add_homeward_from_all(Items& items, const Pass& pass, const ExpertShape& sh
                            const char* unpermute) {
   const double all = gathered_bytes(pass, shape);
   const double computed = row_bytes(pass, shape) * Rows(pass, shape).computed;
-  items.emplace_back(memory_bound(unpermute, computed + all, MemoryRate::permute));
+  items.emplace_back(permutation(pass, unpermute, computed + all, Move::add));
   add_within_experts(items, pass, CollectiveOp::reduce_scatter, all);
   add_exchange(items, all / static_cast<double>(pass.expert_mesh.tensor),
                CollectiveOp::reduce_scatter);
@@ -112,7 +140,7 @@ void add_outward_each(Items& items, const Pass& pass, const ExpertShape& shape,
                       const char* permute) {
   const Rows rows(pass, shape);
   const double sent = sent_bytes(pass, shape);
-  items.emplace_back(memory_bound(permute, sent * (rows.tokens + rows.sent), MemoryRate::permute));
+  items.emplace_back(permutation(pass, permute, sent * (rows.tokens + rows.sent), Move::gather));
   if (pass.experts.degree > 1) add_exchange(items, sent * rows.received);
   add_within_experts(items, pass, CollectiveOp::all_gather, sent * rows.computed);
   add_sort(items, pass, shape, sent, "sort by expert");
@@ -151,7 +179,7 @@ void add_homeward(Items& items, const Pass& pass, const ExpertShape& shape, cons
   add_sort(items, pass, shape, row, "sort by rank");
   add_within_experts(items, pass, CollectiveOp::reduce_scatter, row * rows.computed);
   if (pass.experts.degree > 1) add_exchange(items, row * rows.received);
-  items.emplace_back(memory_bound(unpermute, row * (rows.tokens + rows.sent), MemoryRate::permute));
+  items.emplace_back(permutation(pass, unpermute, row * (rows.tokens + rows.sent), Move::add));
 }
 
 /// Whether the numbers of tokens decide what is launched: how many are sent, or the sizes of
@@ -168,6 +196,23 @@ constexpr int kCountKernels = 8;
 /// Kernels that make the map by which rows are permuted (NVIDIA/TransformerEngine
 /// transformer_engine/pytorch/triton/permutation.py, make_row_id_map).
 constexpr int kMapKernels = 3;
+
+/// Adds the exchange of probabilities, or of their gradients, behind that of the rows. Kernels that
+/// send each token once take them along, and a gather of tokens has its own.
+void add_probabilities(Items& items, const Pass& pass, const ExpertShape& shape) {
+  if (pass.experts.degree == 1 || sends_once(pass) || gathers_tokens(pass)) return;
+  const Bytes bytes{kProbability * Rows(pass, shape).received};
+  const Items exchange{
+      StartCollective{
+          .op = CollectiveOp::all_to_all, .bytes = bytes, .axis = Axis::expert, .yields = false},
+      Join{.axis = Axis::expert}};
+  const auto is_join = [](const Item& item) {
+    const auto* join = std::get_if<Join>(&item);
+    return join != nullptr && join->axis == Axis::expert;
+  };
+  items.insert(std::find_if(items.rbegin(), items.rend(), is_join).base(), exchange.begin(),
+               exchange.end());
+}
 
 Items counts_of(const ExpertShape& shape) {
   const double counts = 8 * static_cast<double>(shape.experts.count);
@@ -196,6 +241,11 @@ void add_counts(Items& items, const Pass& pass, const ExpertShape& shape) {
   }
   items.insert(std::ranges::find_if(items, is_start), HostRead{});
   if (sends_once(pass)) return insert(std::find_if(items.rbegin(), items.rend(), is_join).base());
+  // Each rank has to know how many rows it gets of each other one.
+  const double ranks = static_cast<double>(pass.experts.degree * pass.expert_mesh.tensor);
+  if (pass.experts.degree > 1)
+    add_exchange(counts, 8 * static_cast<double>(shape.experts.count) * ranks,
+                 CollectiveOp::all_gather);
   insert(items.begin());
 }
 
@@ -207,8 +257,10 @@ Op dispatch(const Pass& pass, const ExpertShape& shape) {
   op.output = Bytes{taken_bytes(pass, shape) * Rows(pass, shape).computed};
   op.scratch = Bytes{gathered_bytes(pass, shape)};
   add_outward(op.forward, pass, shape, "permute");
+  add_probabilities(op.forward, pass, shape);
   add_counts(op.forward, pass, shape);
   add_homeward(op.backward, pass, shape, "permute backward");
+  add_probabilities(op.backward, pass, shape);
   return op;
 }
 

@@ -31,11 +31,6 @@ bool belongs(const Item& item, PassKind pass) {
   return for_weights == (pass == PassKind::weight_gradient);
 }
 
-/// A product of a group: cuBLASLt is asked for an algorithm before each (NVIDIA/TransformerEngine
-/// transformer_engine/common/gemm/cublaslt_gemm.cu, cublas_gemm). Eight small products take 0.267 ms
-/// (NVIDIA/TransformerEngine pull request 3134, multi-stream, operands prepared before).
-constexpr Seconds kLaunchOfGroup = 33_us;
-
 }  // namespace
 
 void PassWriter::run(const Items& items, Cause cause, PassKind pass) {
@@ -94,7 +89,7 @@ void PassWriter::add(const Launch& launch, Cause cause) {
     return;
   }
   kernel.host += host_.take();
-  if (each > 0) kernel.host += static_cast<double>(launch.launches - 1) * kLaunchOfGroup.seconds();
+  if (each > 0) kernel.host += launch.more_launches.seconds();
 }
 
 void PassWriter::add(const StartCollective& collective, Cause) {
@@ -111,7 +106,7 @@ void PassWriter::add(const StartCollective& collective, Cause) {
   }
   close_chain();
   open(collective.axis, start(channel, exchange(draft_, collective.bytes, group)));
-  turn();
+  if (collective.yields) turn();
 }
 
 void PassWriter::add(const GradientReady& gradient, Cause) {

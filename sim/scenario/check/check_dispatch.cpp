@@ -14,6 +14,11 @@ class DispatchRules {
       : s_(scenario), e_(scenario.parallelism.expert), keys_(keys) {}
 
   void check() const {
+    if (e_.grouped_kernel && s_.training.transformer_impl == TransformerImpl::local)
+      keys_.report({"parallelism.expert.grouped_kernel",
+                    "leave it out, or state training.transformer_impl: transformer_engine"},
+                   "without Transformer Engine's linear layers one kernel does the work of all "
+                   "experts already");
     if (e_.degree == 1) {
       check_alone();
     } else {

@@ -240,7 +240,8 @@ void check_experts(const Scenario& s, const Transformer& t, const KeyReports& ke
       !keys.sound({"parallelism.order", "parallelism.expert.degree", "parallelism.expert.tensor",
                    "parallelism.expert.dispatcher", "parallelism.expert.fp8_dispatch",
                    "parallelism.expert.sms", "parallelism.expert.delay_wgrad",
-                   "parallelism.expert.overlap_shared", "training.recompute"}))
+                   "parallelism.expert.overlap_shared", "parallelism.expert.grouped_kernel",
+                   "training.transformer_impl", "training.recompute"}))
     return;
   check_dispatch(s, keys);
 }

@@ -192,6 +192,21 @@ void describe(Io& io, ExpertParallel& e) {
            "experts' weight gradients are computed while the gradients of their inputs go back to "
            "their ranks (Megatron-LM's --delay-wgrad-compute and "
            "--overlap-dispatch-backward-with-experts-wgrad)");
+  io.field("router_fusion", e.router_fusion, any,
+           "scores, the top k and the map of a router are a few fused kernels (Megatron-LM's "
+           "--moe-router-fusion); false: some forty of PyTorch, those of an auxiliary loss among "
+           "them");
+  io.field("permute_fusion", e.permute_fusion, any,
+           "rows are put in order of experts by kernels made for it (Megatron-LM's "
+           "--moe-permute-fusion); false: by PyTorch's indexing, which adds rows up atomically");
+  io.field("router_padding", e.router_padding, any,
+           "fp8: the router adds tokens, so that experts get the multiples of rows that products "
+           "want (Megatron-LM's --moe-router-padding-for-quantization); false: rows are copied "
+           "before experts and behind them where Transformer Engine multiplies");
+  io.field(
+      "grouped_kernel", e.grouped_kernel, any,
+      "with transformer_impl transformer_engine: one kernel multiplies, and one casts, for all "
+      "experts of a rank (Megatron-LM's --moe-use-grouped-tensor); false: one for each expert");
 }
 
 template <class Io>

@@ -1,0 +1,161 @@
+// Kernels around experts: how many an expert, a router and a permutation launch, what each moves,
+// and the small exchanges beside those of the rows.
+//
+// 2,048 tokens of 1,024 numbers, two of 16 experts each, dealt to eight ranks: 4,096 rows come to
+// the two experts of a rank, which are 512 wide, gated.
+#include <cmath>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "sim/cluster/kernel_time.hpp"
+#include "tests/closed_form/harness.hpp"
+
+using namespace stepsim;
+
+namespace {
+
+constexpr double kTokens = 2048, kRows = 2 * kTokens, kWidth = 1024;
+
+std::string experts(const std::string& split, const std::string& training = "precision: bf16") {
+  return fmt::format(
+      "cluster: {{base: dgx-h100, nodes: 1}}\n"
+      "model: {{name: m, layers: 2, hidden: 1024, heads: 16, vocabulary: 32000, gated_mlp: true, "
+      "experts: {{count: 16, top_k: 2, ffn: 512}}}}\n"
+      "training: {{sequence_length: 2048, global_batch: 8, {}}}\n"
+      "parallelism: {{expert: {{degree: 8{}}}}}\n",
+      training, split);
+}
+
+/// What the first layer of experts starts, launches and moves in both directions.
+struct Layer {
+  explicit Layer(const std::string& yaml) : graph(build(scenario_of(yaml))) {
+    for (const Op* op : graph.blocks[1].order()) {
+      for (const Items* both : {&op->forward, &op->backward})
+        items.insert(items.end(), both->begin(), both->end());
+    }
+  }
+  std::vector<Launch> launches(const std::string& name) const {
+    std::vector<Launch> found;
+    for (const Item& item : items) {
+      const auto* launch = std::get_if<Launch>(&item);
+      if (launch != nullptr && launch->name == name) found.push_back(*launch);
+    }
+    return found;
+  }
+  double exchanged(CollectiveOp op, Axis axis) const {
+    double bytes = 0;
+    for (const Item& item : items) {
+      const auto* start = std::get_if<StartCollective>(&item);
+      if (start != nullptr && start->op == op && start->axis == axis) bytes += start->bytes.bytes();
+    }
+    return bytes;
+  }
+  OpGraph graph;
+  Items items;
+};
+
+const MemoryBound& bytes_of(const Launch& launch) { return std::get<MemoryBound>(launch.work); }
+
+constexpr const char* kEngine = "transformer_impl: transformer_engine, precision: ";
+
+}  // namespace
+
+TEST_CASE("a row goes out and comes back in both directions, its probability once in each") {
+  const Layer layer(experts(""));
+  const double rows = 4 * kRows * kWidth * 2, probabilities = 2 * kRows * 4;
+  CHECK(layer.exchanged(CollectiveOp::all_to_all, Axis::expert) ==
+        nine_digits(rows + probabilities));
+  // Eight ranks tell each other how many of 16 experts' rows they send, in 8 B each.
+  CHECK(layer.exchanged(CollectiveOp::all_gather, Axis::expert) == nine_digits(8 * 16 * 8));
+}
+
+TEST_CASE("fixed numbers of rows are told to nobody, and DeepEP takes probabilities along") {
+  CHECK(Layer(experts(", capacity: 1")).exchanged(CollectiveOp::all_gather, Axis::expert) == 0);
+  const Layer deep(experts(", dispatcher: deepep"));
+  // Two of 16 experts are on 2 - 1/15 of eight ranks with two each.
+  const double ranks = 2 - 1.0 / 15;
+  CHECK(deep.exchanged(CollectiveOp::all_to_all, Axis::expert) ==
+        nine_digits(4 * kTokens * ranks * kWidth * 2));
+  CHECK(deep.exchanged(CollectiveOp::all_gather, Axis::expert) == 0);
+}
+
+TEST_CASE("Transformer Engine has a product and a cast for each expert of a rank") {
+  const Layer each(experts("", std::string(kEngine) + "fp8, fp8_scaling: mxfp8"));
+  for (const char* product : {"experts up", "experts down", "experts up wgrad"}) {
+    CAPTURE(product);
+    REQUIRE(each.launches(product).size() == 1);
+    CHECK(each.launches(product)[0].more_launches.seconds() == nine_digits(33e-6));
+  }
+  REQUIRE(each.launches("experts up cast").size() == 1);
+  const Launch cast = each.launches("experts up cast")[0];
+  CHECK(bytes_of(cast).parts == 2);
+  CHECK(cast.more_launches.seconds() == nine_digits(5e-6));
+  // Two kernels of half of the bytes each.
+  const GpuProfile& gpu = scenario_of(experts("")).cluster.gpu;
+  MemoryBound half = bytes_of(cast);
+  half.bytes = half.bytes / 2.0;
+  half.parts = 1;
+  CHECK(kernel_time(bytes_of(cast), gpu).seconds() ==
+        nine_digits(2 * kernel_time(half, gpu).seconds()));
+}
+
+TEST_CASE(
+    "one kernel does it with grouped tensors, without Transformer Engine, and with delayed "
+    "scaling") {
+  const std::string mx = std::string(kEngine) + "fp8, fp8_scaling: mxfp8";
+  const Layer grouped(experts(", grouped_kernel: true", mx));
+  CHECK(grouped.launches("experts up")[0].more_launches.seconds() == 0);
+  CHECK(bytes_of(grouped.launches("experts up cast")[0]).parts == 1);
+  const Layer local(experts("", "precision: fp8"));
+  CHECK(local.launches("experts up")[0].more_launches.seconds() == 0);
+  const Layer delayed(experts("", std::string(kEngine) + "fp8, fp8_scaling: delayed"));
+  CHECK(bytes_of(delayed.launches("experts up cast")[0]).parts == 1);
+}
+
+TEST_CASE("rows are copied to multiples and back, but where the router or the dispatcher pads") {
+  const std::string mx = std::string(kEngine) + "fp8, fp8_scaling: mxfp8";
+  const auto padded = [](const Layer& layer) {
+    double bytes = 0;
+    for (const char* name : {"pad rows", "unpad rows", "pad gradients", "unpad gradients"})
+      for (const Launch& launch : layer.launches(name)) bytes += bytes_of(launch).bytes.bytes();
+    return bytes;
+  };
+  CHECK(padded(Layer(experts("", mx))) == nine_digits(4 * 2 * kRows * kWidth * 2));
+  CHECK(padded(Layer(experts(", router_padding: true", mx))) == 0);
+  CHECK(padded(Layer(experts(", dispatcher: hybrid_ep", mx))) == 0);
+  CHECK(padded(Layer(experts("", std::string(kEngine) + "bf16"))) == 0);
+}
+
+TEST_CASE("PyTorch's indexing moves the same rows in 1.6 and in 11.1 times the time") {
+  const Layer fused(experts("")), indexed(experts(", permute_fusion: false"));
+  const GpuProfile& gpu = scenario_of(experts("")).cluster.gpu;
+  const double bytes = (kTokens + kRows) * kWidth * 2;
+  struct Moved {
+    const char* name;
+    double slower;
+  };
+  for (const Moved& moved : {Moved{"permute", 1.6},
+                             {"unpermute", 11.1},
+                             {"permute backward", 11.1},
+                             {"unpermute backward", 1.6}}) {
+    CAPTURE(moved.name);
+    const MemoryBound made = bytes_of(fused.launches(moved.name)[0]);
+    const MemoryBound by_index = bytes_of(indexed.launches(moved.name)[0]);
+    CHECK(made.bytes.bytes() == nine_digits(bytes));
+    MemoryBound longer = made;
+    longer.bytes = made.bytes * moved.slower;
+    CHECK(kernel_time(by_index, gpu).seconds() == nine_digits(kernel_time(longer, gpu).seconds()));
+  }
+  // The host splits 16 x 8 / 8 chunks of a rank's rows off, and joins them: 1.2 us each.
+  CHECK(indexed.launches("sort by expert")[0].more_launches.seconds() == nine_digits(16 * 1.2e-6));
+}
+
+TEST_CASE("a router of PyTorch launches 23 kernels more forward and 10 more backward") {
+  const Layer plain(experts(", router_fusion: false"));
+  CHECK(plain.launches("routing").size() == 23);
+  CHECK(plain.launches("routing backward").size() == 10);
+  CHECK(Layer(experts("")).launches("routing").empty());
+  // Logits of 2,048 tokens and 16 experts are read and written in fp32.
+  CHECK(bytes_of(plain.launches("routing")[0]).bytes.bytes() == nine_digits(2 * 4 * kTokens * 16));
+}
