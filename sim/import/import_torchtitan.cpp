@@ -343,9 +343,12 @@ class TorchtitanImport {
     if (!shares) {
       e.emplace_back("sharding: ddp");
     } else if (stages_ > 1) {
-      e.insert(e.end(), {"sharding: zero1", "overlap: false", "no_sync: true"});
-      draft_.note("FSDP beside pipeline stages",
-                  "parameters stay gathered through the step, as with ZeRO-1");
+      e.insert(e.end(), {"sharding: zero3", "no_sync: true"});
+      if (reshard == "always") {
+        e.emplace_back("reshard_after_forward: all");
+      } else {
+        e.insert(e.end(), {"reshard_after_forward: none", "reshard_after_backward: false"});
+      }
     } else {
       e.emplace_back("sharding: zero3");
       if (reshard == "never") e.emplace_back("reshard_after_forward: none");

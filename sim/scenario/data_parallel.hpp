@@ -54,6 +54,10 @@ struct DataParallel {
   bool limit_reduce_scatters = false;  ///< compute waits for the last block's reduction (FSDP2)
   bool copy_out = false;  ///< gathered parameters are copied from the gather's buffer (FSDP2)
   Reshard reshard_after_forward = Reshard::all;
+  bool reshard_after_backward = true;  ///< false: once gathered, kept till a step's last backward
+
+  /// Whether parameters are gathered once in a step.
+  bool keeps_gathered() const { return sharding.shards_parameters && !reshard_after_backward; }
   /// elements; smaller parameters stay gathered (DeepSpeed)
   std::int64_t persistence_threshold = 0;
   bool operator==(const DataParallel&) const = default;

@@ -247,7 +247,7 @@ ModelCosts model_costs(const Scenario& scenario, const SearchBase& base, const S
     costs.before.back() += costs.blocks[block];
   }
   if (scenario.parallelism.data.sharding.shards_parameters)
-    costs.gathered = gathered_bytes(scenario, costs.graph).bytes();
+    costs.gathered = gathered_bytes(scenario, costs.graph, costs.graph.chain).bytes();
   add_transfers(costs, scenario);
   return costs;
 }

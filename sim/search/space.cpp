@@ -105,6 +105,8 @@ class Walk {
     const Abilities abilities(base.scenario);
     for (const Sharding* sharding : axes.sharding) {
       for (const bool beside_stages : {false, true}) {
+        // Bounds of stages know nothing of gathers.
+        if (beside_stages && sharding->shards_parameters) continue;
         if (abilities.has("parallelism.data.sharding", sharding->name, beside_stages))
           shardings_[beside_stages ? 1 : 0].push_back(sharding);
       }

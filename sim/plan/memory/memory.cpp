@@ -82,12 +82,13 @@ double frozen_share(const Scenario& scenario) {
 /// ZeRO-3 holds two gathered blocks and one block of whole gradients, and besides what forward does
 /// not give up: parameters that are too small to be sharded, and blocks that backward does not
 /// gather again. Frozen weights of two blocks that come in fp8 are among the fp8 copies.
-Bytes gathered_bytes(const Scenario& scenario, const OpGraph& graph) {
+Bytes gathered_bytes(const Scenario& scenario, const OpGraph& graph,
+                     const std::vector<std::size_t>& blocks) {
   if (!scenario.parallelism.data.sharding.shards_parameters || replicas(scenario) == 1)
     return Bytes{0};
   const Reshard reshard = scenario.parallelism.data.reshard_after_forward;
   double largest = 0, largest_passing = 0, kept = 0, kept_in_fp8 = 0;
-  for (const std::size_t index : graph.chain) {
+  for (const std::size_t index : blocks) {
     const Block& block = graph.blocks[index];
     const GatheredElements elements =
         gathered_elements(scenario, block, false) + gathered_elements(scenario, block, true);

@@ -77,9 +77,10 @@ Bytes frozen_bytes(const Scenario& scenario, const Block& block);
 /// The share of the frozen weights that one rank keeps.
 double frozen_share(const Scenario& scenario);
 
-/// Bytes of the blocks whose parameters ZeRO-3 gathers while a pass runs, and of one block of whole
-/// gradients.
-Bytes gathered_bytes(const Scenario& scenario, const OpGraph& graph);
+/// Bytes of a stage's blocks whose parameters ZeRO-3 gathers while a pass runs, and of one block of
+/// whole gradients. `blocks`: indices into OpGraph::blocks.
+Bytes gathered_bytes(const Scenario& scenario, const OpGraph& graph,
+                     const std::vector<std::size_t>& blocks);
 
 /// Bytes that a stage holds all the time: everything but what its passes take and free.
 Bytes resident_bytes(const Scenario& scenario, const OpGraph& graph, int stage);

@@ -117,7 +117,12 @@ ChunkMemory chunk_memory(const Scenario& scenario, const OpGraph& graph, int sta
   of(memory, PassKind::backward) = backward(graph, blocks, training, true);
   of(memory, PassKind::input_gradient) = backward(graph, blocks, training, false);
   of(memory, PassKind::weight_gradient) = weight_gradients(graph, blocks);
-  const Bytes gathered = gathered_bytes(scenario, graph);
+  Blocks of_stage;
+  for (int other = 0; other < scenario.parallelism.pipeline.chunks; ++other) {
+    const Blocks more = blocks_of(scenario, graph, stage, other);
+    of_stage.insert(of_stage.end(), more.begin(), more.end());
+  }
+  const Bytes gathered = gathered_bytes(scenario, graph, of_stage);
   for (PassMemory& pass : memory) pass.most.gathered = gathered;
   return memory;
 }

@@ -35,14 +35,8 @@ StageShape shape_of_passes(StageShape shape) {
   return shape;
 }
 
-Segment forward_segment(PlanDraft& draft, const StageShape& shape,
-                        const std::vector<std::size_t>& blocks, const AroundOps& around,
-                        PassWriter& writer) {
-  if (shards_parameters(draft, shape)) {
-    run_sharded_forward(writer, draft, shape, blocks);
-    writer.reduce_amax(blocks.size());
-    return writer.finish();
-  }
+Segment forward_segment(PlanDraft& draft, const std::vector<std::size_t>& blocks,
+                        const AroundOps& around, PassWriter& writer) {
   for (const RecomputeSpan& span :
        recompute_spans(draft.scenario.training.recompute, draft.graph, blocks)) {
     if (span.how.kind == Recompute::full) writer.host().spend(host_cost::checkpoint.forward);
@@ -55,12 +49,18 @@ Segment forward_segment(PlanDraft& draft, const StageShape& shape,
 
 Segment forward_segment(PlanDraft& draft, const StageShape& shape, const SegmentKey& key) {
   PassWriter writer(draft, shape);
+  if (shards_parameters(draft, shape)) {
+    const bool is_there = keeps_gathered(draft, shape) && key.gather == ParameterGather::none;
+    run_sharded_forward(writer, draft, shape, key.blocks, !is_there);
+    writer.reduce_amax(key.blocks.size());
+    return writer.finish();
+  }
   if (key.gather == ParameterGather::none)
-    return forward_segment(draft, shape, key.blocks, AroundOps{}, writer);
+    return forward_segment(draft, key.blocks, AroundOps{}, writer);
   ParameterArrivals arrivals(
       writer, draft, parameter_buckets(draft, shape, key.blocks, key.reduction), key.gather);
   const AroundOps around{.before = [&](const Op& op) { arrivals.before(op); }};
-  return forward_segment(draft, shape, key.blocks, around, writer);
+  return forward_segment(draft, key.blocks, around, writer);
 }
 
 Segment backward_segment(PlanDraft& draft, const StageShape& shape,

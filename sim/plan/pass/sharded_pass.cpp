@@ -246,8 +246,12 @@ bool shards_parameters(const PlanDraft& draft, const StageShape& shape) {
          shape.of(Channel::data).ranks > 1;
 }
 
+bool keeps_gathered(const PlanDraft& draft, const StageShape& shape) {
+  return shards_parameters(draft, shape) && draft.scenario.parallelism.data.keeps_gathered();
+}
+
 void run_sharded_forward(PassWriter& writer, const PlanDraft& draft, const StageShape& shape,
-                         const std::vector<std::size_t>& blocks) {
+                         const std::vector<std::size_t>& blocks, bool gathers) {
   const DataParallel& data = draft.scenario.parallelism.data;
   const bool ahead = data.forward_prefetch;
   if (draft.scenario.training.scan_layers && data.overlap && !ahead) {
@@ -255,7 +259,7 @@ void run_sharded_forward(PassWriter& writer, const PlanDraft& draft, const Stage
     const AroundOps around{.before = [&](const Op& op) { loop.wait_for(op); }};
     for (const std::size_t index : blocks) {
       const Block& block = draft.graph.blocks[index];
-      loop.gather(block.order());
+      loop.gather(gathers ? block.order() : std::vector<const Op*>{});
       run_forward(writer, block, Cause::forward,
                   block.recomputable ? draft.scenario.training.recompute : Recomputation{}, around);
     }
@@ -263,7 +267,7 @@ void run_sharded_forward(PassWriter& writer, const PlanDraft& draft, const Stage
   }
   GatheredPass(writer, draft, shape, ahead ? Prefetch::pre : Prefetch::post, Cause::forward)
       .run(
-          blocks, [](const Block&) { return true; },
+          blocks, [&](const Block&) { return gathers; },
           [&](const Block& block) {
             const Recomputation how =
                 block.recomputable ? draft.scenario.training.recompute : Recomputation{};
@@ -291,14 +295,24 @@ void run_sharded_backward(PassWriter& writer, const PlanDraft& draft, const Stag
     last = scatter_gradients(writer, draft, shape, block);
     if (!data.overlap) wait();
   };
+  // Stages of PyTorch reduce when their last backward pass is done (pytorch/pytorch
+  // torch/distributed/pipelining/stage.py, perform_reduce_grad).
+  const bool behind = data.keeps_gathered() && draft.scenario.parallelism.pipeline.stages > 1;
   GatheredPass(writer, draft, shape, data.backward_prefetch, Cause::backward)
       .run(
           blocks,
-          [&](const Block& block) { return block.has_gradient() && was_resharded(draft, block); },
+          [&](const Block& block) {
+            // Gradients of weights are products of what passes have kept.
+            return pass != PassKind::weight_gradient && block.has_gradient() &&
+                   was_resharded(draft, block);
+          },
           [&](const Block& block) {
             run_backward(writer, block, draft.scenario.training.recompute, pass);
           },
-          scatter);
+          [&](const Block& block) {
+            if (!behind) scatter(block);
+          });
+  for (std::size_t i = 0; behind && i < blocks.size(); ++i) scatter(draft.graph.blocks[blocks[i]]);
 }
 
 }  // namespace stepsim

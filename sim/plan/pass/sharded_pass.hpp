@@ -12,9 +12,13 @@ namespace stepsim {
 /// Whether passes of these ranks are such.
 bool shards_parameters(const PlanDraft& draft, const StageShape& shape);
 
-/// `blocks`: indices into OpGraph::blocks, in the order in which they run.
+/// Whether they gather once in a step.
+bool keeps_gathered(const PlanDraft& draft, const StageShape& shape);
+
+/// `blocks`: indices into OpGraph::blocks, in the order in which they run; `gathers`: whether their
+/// parameters are not there yet.
 void run_sharded_forward(PassWriter& writer, const PlanDraft& draft, const StageShape& shape,
-                         const std::vector<std::size_t>& blocks);
+                         const std::vector<std::size_t>& blocks, bool gathers);
 /// What was given up is gathered again, each block's gradients are scattered.
 void run_sharded_backward(PassWriter& writer, const PlanDraft& draft, const StageShape& shape,
                           const std::vector<std::size_t>& blocks, PassKind pass,

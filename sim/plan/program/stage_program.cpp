@@ -17,6 +17,7 @@
 #include "sim/plan/pass/overlap.hpp"
 #include "sim/plan/pass/parameter_gathers.hpp"
 #include "sim/plan/pass/segment.hpp"
+#include "sim/plan/pass/sharded_pass.hpp"
 #include "sim/plan/program/activation_copies.hpp"
 #include "sim/plan/program/host_thread.hpp"
 #include "sim/plan/program/optimizer.hpp"
@@ -30,8 +31,6 @@
 
 namespace stepsim {
 namespace {
-
-constexpr TaskIndex kNoTask = ProgramWriter::kNoTask;
 
 /// One chunk of the stage, compiled.
 struct ChunkPasses {
@@ -76,7 +75,7 @@ class StageWriter {
         placement_(placement_of(draft.scenario)),
         actions_(schedule_.order(shape_of(draft.scenario), shape.stage)),
         reduces_(reductions(actions_, draft.scenario.parallelism)),
-        gathers_(gathers_beside_forward(draft.scenario, shape)),
+        gathers_(keeps_gathered(draft, shape) || gathers_beside_forward(draft.scenario, shape)),
         gather_(when_gathered(draft.scenario.parallelism)),
         rows_(draft, shape),
         writer_(rows_.writer()),
@@ -133,7 +132,8 @@ class StageWriter {
       };
       segment = compile(Reduction::none);
       if (action.pass == PassKind::forward && gathers_) {
-        passes.buckets = parameter_buckets(draft_, shape_, blocks, reduction(chunk));
+        if (!keeps_gathered(draft_, shape_))
+          passes.buckets = parameter_buckets(draft_, shape_, blocks, reduction(chunk));
         passes.gathering_segment =
             segment_of(draft_, shape_, blocks, action.pass, reduction(chunk), gather_);
       }
@@ -355,7 +355,8 @@ class StageWriter {
 
   void write(const ChainPiece& piece) { rows_.write_chain(piece.chain); }
   void write(const StartPiece& piece) {
-    slots_.resize(std::max(slots_.size(), static_cast<std::size_t>(piece.slot) + 1), kNoTask);
+    slots_.resize(std::max(slots_.size(), static_cast<std::size_t>(piece.slot) + 1),
+                  ProgramWriter::kNoTask);
     std::vector<TaskIndex> before = needed_by(piece);
     if (piece.reduces) before = rows_.wait_for_cycle(std::move(before));
     const TaskIndex started = rows_.communicate(piece.channel, piece.operation, before);
@@ -390,7 +391,7 @@ class StageWriter {
 
   /// The first tensor rank loads and copies; the others get the batch from it.
   void fetch_batch() {
-    TaskIndex batch = input_ ? input_->fetch(rows_.micro_batch()) : kNoTask;
+    TaskIndex batch = input_ ? input_->fetch(rows_.micro_batch()) : ProgramWriter::kNoTask;
     if (input_ && input_->gpu_time() > Seconds{0}) batch = decode_on_gpu(batch);
     if (tensor_ranks(shape_).ranks > 1) batch = broadcast_.after(batch, Cause::batch_wait);
     rows_.wait_for(batch);

@@ -26,14 +26,15 @@ void check_stages(const Scenario& s, const KnownNames& known, const KeyReports& 
   const Sharding& sharding = s.parallelism.data.sharding;
   const Pipeline& pipeline = s.parallelism.pipeline;
   if (pipeline.stages == 1) return;
-  if (sharding.shards_parameters) {
-    return keys.report(
-        {"parallelism.data.sharding", "use zero1, or one stage"},
-        "{} with {} pipeline stages is not modelled: every micro-batch would gather the "
-        "parameters again",
-        sharding.name, pipeline.stages);
-  }
   const ScheduleNeeds* needs = needs_of(s, known);
+  if (sharding.shards_parameters) {
+    if (needs != nullptr && needs->joins == Joins::always)
+      keys.report({"parallelism.data.sharding", "use zero1, or another schedule"},
+                  "{} with {} is not modelled: gathers of one pass would come between those of the "
+                  "pass that runs with it",
+                  sharding.name, pipeline.schedule);
+    return;
+  }
   const bool takes_turns = needs == nullptr ? pipeline.chunks > 1 : needs->takes_turns;
   if (!sharding.shards_gradients || takes_turns) return;
   keys.report(
@@ -110,10 +111,30 @@ void check_beside_forward(const DataParallel& data, const KeyReports& keys) {
   }
 }
 
+/// What a pass gives up forward is not there for the next one.
+void check_kept(const DataParallel& data, const KeyReports& keys) {
+  const char* key = "parallelism.data.reshard_after_backward";
+  if (!data.sharding.shards_parameters) {
+    keys.report({key, "leave it out"}, "{} gathers no parameters that could stay",
+                data.sharding.name);
+  } else if (data.reshard_after_forward != Reshard::none) {
+    keys.report({key, "state reshard_after_forward: none, or leave it out"},
+                "parameters that are given up after forward do not stay till the last backward");
+  } else if (!data.no_sync) {
+    keys.report({key, "state no_sync: true, or leave it out"},
+                "parameters that stay gathered have whole gradients, but no_sync: false scatters "
+                "them after each micro-batch");
+  }
+}
+
 }  // namespace
 
 void check_sharding(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
   const DataParallel& data = s.parallelism.data;
+  if (!data.reshard_after_backward &&
+      keys.sound({"parallelism.data.sharding", "parallelism.data.reshard_after_forward",
+                  "parallelism.data.no_sync"}))
+    check_kept(data, keys);
   if (keys.sound({"parallelism.data.sharding", "parallelism.pipeline.stages"})) {
     if (data.broadcast_buffers && data.sharding.shards() > 0) {
       keys.report({"parallelism.data.broadcast_buffers", "leave it out"},

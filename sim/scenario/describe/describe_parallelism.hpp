@@ -122,6 +122,11 @@ void describe_gathers(Io& io, DataParallel& d, const DataParallel& preset) {
   io.fallback(d.reshard_after_forward, preset.reshard_after_forward, "all, or the framework's");
   io.field("reshard_after_forward", d.reshard_after_forward, any,
            "zero3: blocks that are gathered again for backward; layers: not embedding and head");
+  io.field(
+      "reshard_after_backward", d.reshard_after_backward, any,
+      "zero3 with reshard_after_forward: none; false: a step's first forward pass gathers, and "
+      "parameters stay until its last backward pass, behind which, beside pipeline stages, "
+      "gradients are reduced (PyTorch's set_reshard_after_backward and its pipelines)");
   io.fallback(d.persistence_threshold, preset.persistence_threshold, "0, or the framework's");
   io.field("persistence_threshold", d.persistence_threshold, between(0, 1e12),
            "zero3: parameters of fewer elements stay gathered through the step");

@@ -144,8 +144,9 @@ pipeline_parallel_microbatch_size = 2
   CHECK(s.parallelism.pipeline.chunks == 2);
   CHECK(s.training.micro_batch == 2);
   CHECK(s.training.global_batch == 8 * 4);
-  CHECK(s.parallelism.data.sharding == sharding_named("zero1"));
-  CHECK(r.says("FSDP beside pipeline stages: "));
+  CHECK(s.parallelism.data.sharding == sharding_named("zero3"));
+  CHECK(s.parallelism.data.keeps_gathered());
+  CHECK(!r.says("FSDP beside pipeline stages: "));
 }
 
 TEST_CASE("what torchtitan has and a scenario has not is a note") {
