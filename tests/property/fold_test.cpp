@@ -175,7 +175,7 @@ TEST_CASE("background on a link splits off what uses it, and folding stays exact
 }
 
 TEST_CASE("nodes and fabrics of all kinds fold exactly") {
-  for (const char* kind : {"nvswitch", "hybrid_cube_mesh", "pcie"}) {
+  for (const char* kind : {"nvswitch", "full_mesh", "hybrid_cube_mesh", "pcie"}) {
     for (const char* fabric :
          {"topology: rail, nodes_per_leaf: 2, oversubscription: 3",
           "topology: fat_tree, nodes_per_leaf: 1, leaves_per_pod: 2, oversubscription: [2, 3]",

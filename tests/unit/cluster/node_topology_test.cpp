@@ -1,5 +1,6 @@
 // Nodes: what lies between two of their GPUs, and the rings over them.
 #include <map>
+#include <numeric>
 
 #include "sim/cluster/network.hpp"
 #include "sim/core/error.hpp"
@@ -55,12 +56,35 @@ NodeLayout drawn(std::vector<std::string> switches, std::vector<GraphLink> links
 }  // namespace
 
 TEST_CASE("every kind of node has names of its own for its links") {
-  for (const char* kind : {"nvswitch", "hybrid_cube_mesh", "pcie"}) {
+  for (const char* kind : {"nvswitch", "full_mesh", "hybrid_cube_mesh", "pcie"}) {
     CAPTURE(kind);
     const Cluster cluster = cluster_of(8, {.kind = kind});
     const Network network(cluster);
     CHECK(capacities(network).size() == network.links().size());
   }
+}
+
+TEST_CASE("two GPUs of a full mesh have one of its links, and rings over all have them all") {
+  const Cluster cluster = cluster_of(8, {.kind = "full_mesh"});
+  const Network network(cluster);
+  const double payload = gpu_payload(cluster).bytes_per_second() / 1e9;
+  const auto links = capacities(network);
+  double of_first = 0;
+  for (const auto& [name, width] : links) {
+    if (!name.starts_with("node 0 gpu 0 to gpu ")) continue;
+    CHECK(width == doctest::Approx(payload / 7));
+    of_first += width;
+  }
+  CHECK(of_first == doctest::Approx(payload));
+  CHECK(names(network, network.inside(2, 5)) == Names{"node 0 gpu 2 to gpu 5"});
+  // No link carries more than it can, and a GPU sends on what closed rings leave of its seven.
+  std::vector<int> all(8);
+  std::iota(all.begin(), all.end(), 0);
+  const std::vector<Ring> rings = network.rings(all);
+  CHECK(rings.size() >= 4);
+  for (const auto& [name, load] :
+       ring_loads(network, rings, payload / 7 * static_cast<double>(rings.size())))
+    CHECK(load <= payload / 7 * (1 + 1e-9));
 }
 
 TEST_CASE("each GPU of a hybrid cube mesh has six links of a sixth of its bandwidth") {
