@@ -5,6 +5,7 @@
 
 #include "sim/ops/frozen.hpp"
 #include "sim/ops/style/style.hpp"
+#include "sim/scenario/expert_mesh.hpp"
 
 namespace stepsim {
 namespace {
@@ -56,6 +57,7 @@ PassSplit split_of(const Scenario& s) {
                   .replicas = s.replicas(),
                   .gathers_parameters = p.data.sharding.shards_parameters};
   split.experts.fp8_dispatch &= p.expert.degree > 1;
+  split.experts.imbalance = imbalance_of(s);
   return split;
 }
 

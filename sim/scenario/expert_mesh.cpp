@@ -2,7 +2,9 @@
 #include "sim/scenario/expert_mesh.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "sim/core/expected_maximum.hpp"
 #include "sim/scenario/rank_order.hpp"
 
 namespace stepsim {
@@ -77,6 +79,18 @@ std::vector<std::vector<Ranks>> expert_holders(const Scenario& scenario, int sta
   for (int tensor = 0; tensor < mesh.tensor; ++tensor)
     deal(holders_of(tensor, stage, scenario), of_one, tensor);
   return parts;
+}
+
+double imbalance_of(const Scenario& scenario) {
+  const ExpertParallel& split = scenario.parallelism.expert;
+  const auto* model = std::get_if<Transformer>(&scenario.model.shape);
+  if (!split.load_variation || model == nullptr || !model->experts) return split.imbalance;
+  const auto ranks = static_cast<double>(split.degree);
+  const auto experts = static_cast<double>(model->experts->count);
+  if (split.degree == 1 || experts < 2) return 1;
+  const double spread =
+      *split.load_variation * std::sqrt(ranks / experts * experts / (experts - 1));
+  return std::min(1 + spread * expected_maximum_of_normals(split.degree), ranks);
 }
 
 }  // namespace stepsim

@@ -61,6 +61,9 @@ struct ExpertParallel {
   /// rows of an expert over its fair share, padded; absent: dropless
   std::optional<double> capacity;
   double imbalance = 1;  ///< dropless: rows of the busiest rank over the average
+  /// dropless: standard deviation of the experts' rows over their mean, which says what the busiest
+  /// rank has (imbalance_of)
+  std::optional<double> load_variation;
   Dispatcher dispatcher = Dispatcher::all_to_all;
   bool fp8_dispatch = false;    ///< rows go to their experts in fp8
   std::optional<int> sms;       ///< SMs that exchanges have; absent: see `exchange_sms`

@@ -9,6 +9,8 @@
 // now pass chunks: each stage idles (p-1)(f + b) = (p-1)(F + B) / v, which is (p-1) / (v m) of the
 // ideal time m (F + B). This needs transfers beside compute (overlap_p2p); the layers are built by
 // hand, for the embedding and the loss of a real model would make the outer stages longer.
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "sim/timeline/partition.hpp"
@@ -96,4 +98,42 @@ TEST_CASE("without a pipeline there is no bubble") {
   const Metrics m = pipeline("1f1b", 1, 4, 1, false).metrics();
   CHECK(m.step_time.seconds() == nine_digits(4 * kBoth));
   CHECK(m.bubble_fraction == 0);
+}
+
+// Stages of unequal length: the first micro-batch meets every stage once, and the other m - 1 follow
+// as fast as the longest one lets them through, T = sum (f_i + b_i) + (m-1) (f + b) of the longest.
+// GPipe has it forward and backward apart, which comes to the same where one stage is the longest in
+// both. A stage idles what of the step it does not work: m (f_i + b_i).
+TEST_CASE("stages of unequal length wait for the longest of them") {
+  const std::vector<int> dealt{1, 3, 0, 2};
+  const int p = 4, all = 6, longest = 3;
+  for (const char* schedule : {"gpipe", "1f1b"}) {
+    for (const int m : {1, 4, 5, 16}) {
+      CAPTURE(schedule);
+      CAPTURE(m);
+      const Experiment e(on_paper(fmt::format(R"(
+model: {{name: m, kind: mlp, layers: 6, width: 1}}
+cluster: {{name: c, gpu: a100-80, gpus_per_node: 4, intra_node: {{bandwidth: 1 GB/s, latency: 0 us}}}}
+training: {{global_batch: {}, precision: fp16, gradient_clipping: false}}
+parallelism: {{pipeline: {{stages: 4, schedule: {}, layers: [1, 3, 0, 2], overlap_p2p: true}}}}
+host: {{launch: 0 us}}
+run: {{steps: 2, warmup: 1}}
+)",
+                                              m, schedule)),
+                         paper_graph(paper_layer(kForward, kBackward), all));
+      const double step = (all + (m - 1) * longest) * kBoth;
+      CHECK(e.step_seconds() == nine_digits(step));
+      const Timeline timeline = e.run().timeline;
+      const std::size_t last = timeline.step_ends.size() - 1;
+      for (const RankTimeline& rank : timeline.ranks) {
+        CAPTURE(rank.stage);
+        const auto causes =
+            partition(timeline, rank, timeline.step_start(last), timeline.step_ends[last]);
+        const double work = m * dealt[static_cast<std::size_t>(rank.stage)] * kBoth;
+        CHECK(of(causes, Cause::forward) + of(causes, Cause::backward) == nine_digits(work));
+        CHECK(of(causes, Cause::pipeline_bubble) == nine_digits(step - work));
+      }
+      CHECK(timeline.ranks.size() == p);
+    }
+  }
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/cluster/kernel_time.hpp"
+#include "sim/scenario/expert_mesh.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;
@@ -149,6 +150,26 @@ TEST_CASE("PyTorch's indexing moves the same rows in 1.6 and in 11.1 times the t
   }
   // The host splits 16 x 8 / 8 chunks of a rank's rows off, and joins them: 1.2 us each.
   CHECK(indexed.launches("sort by expert")[0].more_launches.seconds() == nine_digits(16 * 1.2e-6));
+}
+
+TEST_CASE("the busiest rank follows from how much experts' loads vary, whatever the ranks") {
+  // The mean of the larger of two normal draws is 1 / sqrt(pi).
+  const double m2 = 1 / std::sqrt(std::acos(-1.0));
+  const auto busiest = [](int degree, double variation) {
+    Scenario scenario = scenario_of(experts(fmt::format(", load_variation: {}", variation)));
+    scenario.parallelism.expert.degree = degree;
+    return imbalance_of(scenario);
+  };
+  CHECK(busiest(2, 0.4) == nine_digits(1 + 0.4 / std::sqrt(8) * std::sqrt(16.0 / 15) * m2));
+  CHECK(busiest(1, 0.4) == 1);
+  CHECK(busiest(2, 50) == 2);  // at most all rows
+  // More ranks have fewer experts each, whose loads cancel less.
+  CHECK(busiest(16, 0.4) > busiest(8, 0.4));
+  const Layer even(experts("")), uneven(experts(", load_variation: 0.4"));
+  const auto rows = [](const Layer& layer) {
+    return bytes_of(layer.launches("sort by expert")[0]).bytes.bytes();
+  };
+  CHECK(rows(uneven) == nine_digits(busiest(8, 0.4) * rows(even)));
 }
 
 TEST_CASE("a router of PyTorch launches 23 kernels more forward and 10 more backward") {

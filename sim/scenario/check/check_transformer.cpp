@@ -223,8 +223,12 @@ void check_experts(const Scenario& s, const Transformer& t, const KeyReports& ke
                 "capacity {}, but an expert gets at most {} times its share: all tokens",
                 *p.expert.capacity, all);
   }
-  if (keys.sound({"parallelism.expert.capacity", "parallelism.expert.imbalance"}) &&
-      p.expert.capacity && p.expert.imbalance > 1) {
+  if (p.expert.load_variation && (p.expert.capacity || p.expert.imbalance > 1)) {
+    keys.report({"parallelism.expert.load_variation", "state one of the two"},
+                "load_variation says how unevenly tokens are routed, and so does {}",
+                p.expert.capacity ? "capacity: evenly, with padding" : "imbalance");
+  } else if (keys.sound({"parallelism.expert.capacity", "parallelism.expert.imbalance"}) &&
+             p.expert.capacity && p.expert.imbalance > 1) {
     keys.report({"parallelism.expert.imbalance", "state one of the two"},
                 "with a capacity all experts get the same number of tokens, but "
                 "imbalance is {}",

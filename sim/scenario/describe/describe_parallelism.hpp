@@ -169,6 +169,9 @@ void describe(Io& io, ExpertParallel& e) {
            "dropless");
   io.field("imbalance", e.imbalance, between(1, 1e5),
            "dropless: tokens of the busiest rank over the average");
+  io.field("load_variation", e.load_variation, between(0, 100),
+           "dropless: standard deviation of the experts' tokens over their mean, as logs of "
+           "routers have it; the busiest of so many ranks with so many experts follows from it");
   io.field("dispatcher", e.dispatcher, any,
            "how tokens reach their experts: NCCL's all-to-all, with a row for each expert of a "
            "token; NCCL's all-gather of all tokens; or kernels of DeepEP or HybridEP, with a row "
