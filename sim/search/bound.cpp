@@ -159,7 +159,8 @@ struct Bounds::Known {
     for (const StageShape& g : shapes.groups)
       groups.insert(groups.end(), g.groups.begin(), g.groups.begin() + kPassAxes);
     const auto key = std::tuple(
-        groups, std::tuple(s.tensor, s.context, s.expert, s.expert_tensor, s.sequence),
+        groups,
+        std::tuple(s.tensor, s.context, s.expert, s.expert_tensor, s.dispatcher, s.sequence),
         s.micro_batch, s.stages > 1, scenario.micro_batches() > 1,
         std::tuple(gathers, gathers ? s.shard_degree : 0, gathers ? s.reshard : std::nullopt),
         experts || gathers ? s.replicas() : 0,
@@ -220,8 +221,10 @@ struct Bounds::Known {
   std::map<int, std::unique_ptr<Size>> sizes;
   FactsOfSchedules schedules;
   using ModelKey =
-      std::tuple<std::vector<GroupShape>, std::tuple<int, int, int, int, bool>, std::int64_t, bool,
-                 bool, std::tuple<bool, int, std::optional<Reshard>>, int, std::size_t, bool, bool>;
+      std::tuple<std::vector<GroupShape>,
+                 std::tuple<int, int, int, int, std::optional<Dispatcher>, bool>, std::int64_t,
+                 bool, bool, std::tuple<bool, int, std::optional<Reshard>>, int, std::size_t, bool,
+                 bool>;
   std::map<ModelKey, std::unique_ptr<ModelCosts>> models;
   std::vector<StageCost> stages;
   Strategy stages_key;

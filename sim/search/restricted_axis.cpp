@@ -145,7 +145,17 @@ void reshards(const Restriction& words, Axes& axes) {
     if (std::ranges::find(wanted, name) != wanted.end()) axes.reshard.emplace_back(value);
 }
 
+void dispatchers(const Restriction& words, Axes& axes) {
+  std::vector<std::string> known, wanted;
+  for (const auto& [name, value] : kNames<Dispatcher>) known.emplace_back(name);
+  words.words(wanted, known);
+  axes.dispatcher.clear();
+  for (const auto& [name, value] : kNames<Dispatcher>)
+    if (std::ranges::find(wanted, name) != wanted.end()) axes.dispatcher.emplace_back(value);
+}
+
 constexpr RestrictedAxis kRestricted[] = {{"expert_tensor", numbers<&Axes::expert_tensor>},
+                                          {"dispatcher", dispatchers},
                                           {"schedule", schedules},
                                           {"chunks", numbers<&Axes::chunks>},
                                           {"micro_batch", numbers<&Axes::micro_batch>},

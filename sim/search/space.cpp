@@ -103,6 +103,10 @@ class Walk {
         known_(known_names()),
         scenario_(base.scenario) {
     const Abilities abilities(base.scenario);
+    for (const auto& dispatcher : axes.dispatcher) {
+      if (!dispatcher || abilities.has("parallelism.expert.dispatcher", name_of(*dispatcher)))
+        dispatchers_.push_back(dispatcher);
+    }
     for (const Sharding* sharding : axes.sharding) {
       for (const bool beside_stages : {false, true}) {
         // Bounds of stages know nothing of gathers.
@@ -157,9 +161,17 @@ class Walk {
         s.expert = expert;
         for (const int expert_tensor : expert_tensors(s.tensor)) {
           s.expert_tensor = expert_tensor;
-          with_sequence(s);
+          with_dispatcher(s);
         }
       }
+    }
+  }
+
+  void with_dispatcher(Strategy s) {
+    if (s.expert == 1) return with_sequence(s);
+    for (const auto& dispatcher : dispatchers_) {
+      s.dispatcher = dispatcher;
+      with_sequence(s);
     }
   }
 
@@ -327,6 +339,7 @@ class Walk {
   KnownNames known_;
   /// That the framework has, without pipeline stages and beside them.
   std::array<std::vector<const Sharding*>, 2> shardings_;
+  std::vector<std::optional<Dispatcher>> dispatchers_;  ///< that the framework has
   Scenario scenario_;  ///< has the strategy that the rules are asked about
 };
 

@@ -20,6 +20,8 @@ namespace stepsim {
 struct Axes {
   std::vector<int> gpus, tensor, context, expert, pipeline, chunks;
   std::vector<int> expert_tensor;  ///< 0: as many as share other layers
+  /// How tokens reach experts of other ranks; absent: as the scenario has it.
+  std::vector<std::optional<Dispatcher>> dispatcher{std::nullopt};
   std::vector<std::string> schedule;
   std::vector<std::int64_t> micro_batch;
   std::vector<bool> sequence;

@@ -114,6 +114,7 @@ int distance(const Strategy& a, const Strategy& b) {
       a.tensor != b.tensor,
       a.context != b.context,
       a.expert != b.expert || a.expert_tensor != b.expert_tensor,
+      a.dispatcher != b.dispatcher,
       a.stages != b.stages,
       a.schedule != b.schedule || a.chunks != b.chunks,
       a.micro_batch != b.micro_batch,
@@ -164,6 +165,7 @@ Strategy own_strategy(const Scenario& scenario) {
           .context = p.context.degree,
           .expert = p.expert.degree,
           .expert_tensor = expert_mesh(scenario).own_tensor ? *p.expert.tensor : 0,
+          .dispatcher = {},
           .stages = p.pipeline.stages,
           .chunks = p.pipeline.chunks,
           .schedule = &schedule_of(scenario),
@@ -222,6 +224,10 @@ void set_strategy(Scenario& scenario, const Strategy& strategy, const SearchBase
   p.expert.degree = strategy.expert;
   p.expert.tensor =
       strategy.expert_tensor > 0 ? std::optional(strategy.expert_tensor) : std::nullopt;
+  p.expert.dispatcher = strategy.dispatcher.value_or(base.scenario.parallelism.expert.dispatcher);
+  // Numbers of SMs are those of one library.
+  const bool is_own = p.expert.dispatcher == base.scenario.parallelism.expert.dispatcher;
+  p.expert.sms = is_own ? base.scenario.parallelism.expert.sms : std::nullopt;
   p.pipeline.stages = strategy.stages;
   p.pipeline.schedule = strategy.schedule->name;
   p.pipeline.chunks = strategy.chunks;
@@ -258,6 +264,9 @@ std::vector<std::string> settings_of(const Strategy& strategy, const SearchBase&
   if (q.expert.tensor != p.expert.tensor)
     settings.add("parallelism.expert.tensor",
                  q.expert.tensor ? fmt::format("{}", *q.expert.tensor) : std::string("~"));
+  if (q.expert.dispatcher != p.expert.dispatcher)
+    settings.add("parallelism.expert.dispatcher", std::string(name_of(q.expert.dispatcher)));
+  if (q.expert.sms != p.expert.sms) settings.add("parallelism.expert.sms", "~");
   settings.add("parallelism.pipeline.stages", q.pipeline.stages, p.pipeline.stages);
   settings.add("parallelism.pipeline.schedule", q.pipeline.schedule, p.pipeline.schedule);
   settings.add("parallelism.pipeline.chunks", q.pipeline.chunks, p.pipeline.chunks);
@@ -297,6 +306,7 @@ std::string degrees_text(const Strategy& s) {
   text += fmt::format(" x pipeline {} x data {}", s.stages, s.data());
   if (s.expert > 1) text += fmt::format(", experts over {}", s.expert);
   if (s.expert_tensor > 0) text += fmt::format(", each on {}", s.expert_tensor);
+  if (s.dispatcher) text += fmt::format(" by {}", name_of(*s.dispatcher));
   return text;
 }
 

@@ -44,6 +44,7 @@ struct Strategy {
   int gpus = 1;
   int tensor = 1, context = 1, expert = 1;
   int expert_tensor = 0;  ///< ranks that share each expert; 0: the tensor-parallel ones
+  std::optional<Dispatcher> dispatcher;  ///< absent: as the scenario has it
   int stages = 1, chunks = 1;
   const Schedule* schedule = nullptr;
   std::int64_t micro_batch = 1;

@@ -253,6 +253,13 @@ std::vector<Strategy> some_of(const std::vector<Strategy>& all, std::size_t most
   return some;
 }
 
+/// The axes of a scenario, and those that are searched where they are named, too.
+Axes all_axes_of(const SearchBase& base, const std::string& text) {
+  Axes axes = axes_of(base, {base.scenario.cluster.gpus()});
+  if (text == kExperts) restrict_axis(axes, "dispatcher=all_to_all,all_gather,deepep,hybrid_ep");
+  return axes;
+}
+
 }  // namespace
 
 TEST_CASE("the search finds strategies to fit together exactly where the reader does") {
@@ -282,7 +289,7 @@ TEST_CASE("the search finds strategies to fit together exactly where the reader 
                                   of_framework("deepspeed")}) {
     CAPTURE(text);
     const SearchBase base = base_of(text);
-    const Everything all = everything(base, axes_of(base, {base.scenario.cluster.gpus()}));
+    const Everything all = everything(base, all_axes_of(base, text));
     REQUIRE(!all.accepted.empty());
     for (const Strategy& strategy : some_of(all.accepted, 200)) {
       CAPTURE(strategy_text(strategy));
@@ -306,8 +313,7 @@ TEST_CASE("no strategy is faster than its bound or needs less memory") {
         kLora, kLastLora, kLoraFp8, kPictures}) {
     CAPTURE(text);
     const SearchBase base = base_of(text);
-    const auto strategies =
-        some_of(everything(base, axes_of(base, {base.scenario.cluster.gpus()})).accepted, 400);
+    const auto strategies = some_of(everything(base, all_axes_of(base, text)).accepted, 400);
     const auto outcomes = simulated(base, strategies);
     REQUIRE(outcomes.size() == strategies.size());
     // What strategies share is made for the one that is asked for first.

@@ -13,6 +13,7 @@ Json strategy_json(const Strategy& s) {
   Json json;
   for (const auto& [axis, values, degree] : kSearchedDegrees) json[name_of(axis)] = s.*degree;
   json["expert_tensor"] = s.expert_tensor > 0 ? Json(s.expert_tensor) : Json(nullptr);
+  json["dispatcher"] = s.dispatcher ? Json(std::string(name_of(*s.dispatcher))) : Json(nullptr);
   json["data"] = s.data();
   json["schedule"] = std::string(s.schedule->name);
   json["chunks"] = s.chunks;
