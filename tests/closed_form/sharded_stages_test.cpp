@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/plan/memory/memory.hpp"
+#include "sim/plan/program/stage_blocks.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;
@@ -84,7 +85,7 @@ TEST_CASE("a stage holds what it has gathered: two blocks, or all of its own") {
     CAPTURE(stage);
     // The largest block of either stage is the embedding or the head; its gradients are whole.
     double largest = 0;
-    for (const std::size_t index : given.graph.chain)
+    for (const std::size_t index : blocks_of(given.scenario, given.graph, stage, 0))
       largest = std::max(largest, given.graph.blocks[index].parameters());
     CHECK(gathered(given, stage) == nine_digits(2 * largest * 2 + largest * 2));
     CHECK(gathered(kept, stage) == nine_digits(parameters_of(kept, stage) * 2 + largest * 2));

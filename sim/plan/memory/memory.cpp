@@ -20,7 +20,9 @@ namespace {
 /// runs and of the one that is being reduced.
 Bytes whole_gradients(const Scenario& scenario, double parameters) {
   const int chunks = scenario.parallelism.pipeline.chunks;
-  if (!scenario.parallelism.data.sharding.shards_gradients || chunks == 1 ||
+  const Sharding& sharding = scenario.parallelism.data.sharding;
+  // Where parameters are sharded, gradients are whole one block at a time (gathered_bytes).
+  if (!sharding.shards_gradients || sharding.shards_parameters || chunks == 1 ||
       replicas(scenario) == 1)
     return Bytes{0};
   return Bytes{parameters * gradient_bytes(scenario) * std::min(2.0 / chunks, 1.0)};
