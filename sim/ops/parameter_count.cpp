@@ -23,9 +23,11 @@ double mlp_biases(const Transformer& m) {
 
 double plain_attention(const Transformer& m) {
   const double queries = real(m.heads * m.head_dim);
-  const double qkv = real((m.heads + 2 * m.kv_heads) * m.head_dim);
+  const double gates = m.attention_gate ? queries : 0;
+  const double qkv = real((m.heads + 2 * m.kv_heads) * m.head_dim) + gates;
+  const double sinks = m.sinks ? real(m.heads) : 0;
   const double biases = (m.bias || m.qkv_bias ? qkv : 0) + (m.bias ? real(m.hidden) : 0);
-  return real(m.hidden) * (qkv + queries) + biases + (m.qk_norm ? 2 * real(m.head_dim) : 0);
+  return real(m.hidden) * (qkv + queries) + biases + sinks + (m.qk_norm ? 2 * real(m.head_dim) : 0);
 }
 
 double latent_attention(const Transformer& m) {
@@ -40,9 +42,18 @@ double latent_attention(const Transformer& m) {
   return queries + kv + heads * real(a.value_dim) * real(m.hidden);
 }
 
+/// One expert with its biases.
+double expert_size(const Transformer& m) {
+  const Experts& e = *m.experts;
+  const double biases = e.bias ? real((m.gated_mlp ? 2 : 1) * e.ffn + m.hidden) : 0;
+  return mlp_size(m, e.ffn) + biases;
+}
+
 double expert_layer(const Transformer& m) {
   const Experts& e = *m.experts;
-  return real(m.hidden * e.count) + real(e.count) * mlp_size(m, e.ffn) + mlp_size(m, e.shared_ffn);
+  const double router = real((m.hidden + (e.bias ? 1 : 0)) * e.count);
+  return router + real(e.count) * expert_size(m) + mlp_size(m, e.shared_ffn) +
+         (e.shared_gate ? real(m.hidden) : 0);
 }
 
 /// Tables that make tokens of the input, of each stack where they are not shared, and what stands
@@ -81,10 +92,21 @@ double mixer(const Transformer& m) {
          inner * real(m.hidden) + biases;
 }
 
+/// A gated delta net: both linear layers, taps, a decay and a step's bias a head, and one norm.
+double delta_net(const Transformer& m) {
+  const GatedDeltaNet& d = *m.hybrid->delta_net;
+  const double keys = real(d.key_width()), values = real(d.value_width());
+  const double heads = real(d.value_heads);
+  return real(m.hidden) * (2 * keys + 2 * values + 2 * heads) +
+         (2 * keys + values) * real(d.convolution) + 2 * heads + real(d.value_dim) +
+         values * real(m.hidden);
+}
+
 double hybrid_layers(const Transformer& m) {
   double sum = 0;
   for (const char kind : m.hybrid->pattern) {
     sum += norm_size(m, m.hidden) + (kind == 'M'   ? mixer(m)
+                                     : kind == 'G' ? delta_net(m)
                                      : kind == '*' ? plain_attention(m)
                                      : kind == 'E' ? expert_layer(m)
                                                    : mlp_size(m, m.ffn) + mlp_biases(m));
@@ -104,8 +126,9 @@ double parameter_count(const Transformer& m) {
   const double sparse = m.experts ? real(m.layers - m.experts->dense_layers) : 0;
   const double mlps =
       (encoder + decoder - sparse) * dense_layer + (sparse > 0 ? sparse * expert_layer(m) : 0);
-  // Before each attention and each MLP, and one more of each stack (or behind each).
-  const double norms = attentions + encoder + decoder + (encoder > 0 ? 2 : 1);
+  // Before each attention and each MLP (or behind each, or both), and one more of each stack.
+  const double parts = attentions + encoder + decoder;
+  const double norms = (m.sandwich_norm ? 2 : 1) * parts + (encoder > 0 ? 2 : 1);
   return attentions * attention + mlps + norms * norm_size(m, m.hidden) + ends(m) +
          real(m.mtp_layers) * mtp_layer(m, attention);
 }
@@ -115,7 +138,7 @@ double active_parameter_count(const Transformer& m) {
   const Experts& e = *m.experts;
   const std::int64_t sparse = m.hybrid ? std::ranges::count(m.hybrid->pattern, 'E')
                                        : m.layers - e.dense_layers + m.mtp_layers;
-  return parameter_count(m) - real(sparse * (e.count - e.top_k)) * mlp_size(m, e.ffn);
+  return parameter_count(m) - real(sparse * (e.count - e.top_k)) * expert_size(m);
 }
 
 double parameter_count(const Mlp& m) {

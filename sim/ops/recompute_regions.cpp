@@ -224,6 +224,7 @@ std::vector<RecomputeRegion> recompute_regions(const Block& block) {
                  {"qkv", "queries", "qkv adapter", "queries adapter", "keys adapter",
                   "values adapter", down ? "query down" : "query up"},
                  {"projection"});
+  layer.add_norm(regions, "delta net norm", {"delta net in"}, {"delta net out"});
   layer.add_core(regions);
   layer.add_attention(regions);
   layer.add_norm(regions, "mlp norm", {"mlp up", "mlp up adapter", "router", "shared up"},

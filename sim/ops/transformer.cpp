@@ -4,6 +4,8 @@
 // last norm with the embedding of the target sequence, decoder layers, head.
 #include <algorithm>
 #include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "sim/ops/blocks.hpp"
@@ -114,20 +116,35 @@ void append_layers(BlockChain& result, LayerStack stack, std::int64_t first,
   }
 }
 
-const char* name_of_layer(char kind) {
-  return kind == 'M'   ? "mamba layer"
-         : kind == '*' ? "attention layer"
-         : kind == 'E' ? "expert layer"
-                       : "mlp layer";
+const char* name_of_part(char kind) {
+  return kind == 'M'   ? "mamba"
+         : kind == 'G' ? "delta net"
+         : kind == '*' ? "attention"
+         : kind == 'E' ? "expert"
+                       : "mlp";
 }
 
-/// The layers of a hybrid model, each of one part.
+/// "delta net and expert layer".
+std::string name_of_layer(std::string_view kinds) {
+  std::string name;
+  for (const char kind : kinds) {
+    if (!name.empty()) name += " and ";
+    name += name_of_part(kind);
+  }
+  return name + " layer";
+}
+
+/// The layers of a hybrid model, each of its parts.
 void append_hybrid(BlockChain& result, const LayerStack& stack) {
-  std::map<char, std::size_t> known;
-  for (const char kind : stack.model.hybrid->pattern) {
-    const auto [block, is_new] = known.try_emplace(kind, result.blocks.size());
+  const HybridLayers& hybrid = *stack.model.hybrid;
+  const std::string_view pattern = hybrid.pattern;
+  const auto parts = static_cast<std::size_t>(hybrid.parts);
+  std::map<std::string_view, std::size_t> known;
+  for (std::size_t begin = 0; begin < pattern.size(); begin += parts) {
+    const std::string_view kinds = pattern.substr(begin, parts);
+    const auto [block, is_new] = known.try_emplace(kinds, result.blocks.size());
     if (is_new)
-      result.blocks.push_back(layer_block(stack, name_of_layer(kind), stack.hybrid_layer(kind)));
+      result.blocks.push_back(layer_block(stack, name_of_layer(kinds), stack.hybrid_layer(kinds)));
     result.chain.push_back(block->second);
   }
 }

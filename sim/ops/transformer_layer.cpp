@@ -100,13 +100,16 @@ AttentionShape LayerStack::attention() const {
   }
   shape.bias = model.relative_positions > 0;
   shape.alibi = model.alibi;
+  shape.sinks = model.sinks;
+  shape.score_cap = model.score_cap;
   return shape;
 }
 
 /// Key and value heads that fewer exist of than tensor ranks are computed on each rank that needs
 /// them, but count once as model FLOPs.
 Op LayerStack::query_key_value(const AttentionShape& shape) const {
-  const std::int64_t width = (shape.heads + 2 * shape.kv_heads) * shape.head_dim;
+  const std::int64_t query_heads = (model.attention_gate ? 2 : 1) * shape.heads;
+  const std::int64_t width = (query_heads + 2 * shape.kv_heads) * shape.head_dim;
   const bool bias = model.bias || model.qkv_bias;
   Op op = column_linear(pass_at(LoraTarget::linear_qkv), "qkv", model.hidden, width, bias);
   const auto adds_bias_behind = pass.style->adds_qkv_bias_behind;
@@ -114,7 +117,7 @@ Op LayerStack::query_key_value(const AttentionShape& shape) const {
   if (bias && behind) op.forward.emplace_back(memory_bound("qkv bias", 2 * op.output.bytes()));
   op.calls = pass.style->query_key_value_calls();
   const double kv = static_cast<double>(model.kv_heads) / static_cast<double>(pass.tensor);
-  const auto heads = static_cast<double>(shape.heads);
+  const auto heads = static_cast<double>(query_heads);
   op.flops *= (heads + 2 * kv) / (heads + 2 * static_cast<double>(shape.kv_heads));
   return op;
 }
@@ -128,6 +131,7 @@ LayerStack::Stream LayerStack::add_part(OpDag& dag, const std::string& name, boo
   const std::string sum_name = name + " residual";
   const std::string norm_name = (model.post_norm ? name : next) + " norm";
   Vertices inputs = body(stream.normed);
+  if (model.sandwich_norm) inputs = {dag.add(norm_of(name + " output norm", h, false), inputs)};
   // The residual connection goes around all of it.
   inputs.insert(inputs.end(), stream.sum.begin(), stream.sum.end());
   const bool has_norm = model.post_norm || !next.empty();
@@ -147,7 +151,9 @@ LayerStack::Stream LayerStack::add_part(OpDag& dag, const std::string& name, boo
 Vertex LayerStack::add_heads(OpDag& dag, const Vertices& inputs) const {
   const AttentionShape shape = attention();
   const std::int64_t h = model.hidden;
-  const std::int64_t queries = shape.heads * shape.head_dim;
+  const std::int64_t attended = shape.heads * shape.head_dim;
+  // Gates come beside queries.
+  const std::int64_t queries = (model.attention_gate ? 2 : 1) * attended;
   const std::int64_t kv = shape.kv_heads * shape.head_dim;
   Vertices heads;
   if (pass.style->fused_qkv) {
@@ -169,7 +175,8 @@ Vertex LayerStack::add_heads(OpDag& dag, const Vertices& inputs) const {
     add(of_the_same_input(gathered, "values", h, kv, bias), LoraTarget::linear_v, kv);
   }
   if (model.qk_norm) heads = {dag.add(head_norm(pass, shape), heads)};
-  return dag.add(core_attention(pass, shape), heads);
+  const Vertex core = dag.add(core_attention(pass, shape), heads);
+  return model.attention_gate ? dag.add(attention_gate(pass, attended), {core}) : core;
 }
 
 /// Queries, keys and values from their narrow layers (DeepSeek-V2, section 2.1).
@@ -266,15 +273,18 @@ Vertex LayerStack::add_experts(OpDag& dag, const Vertices& inputs) const {
   Vertices both{combined};
   both.insert(both.end(), inputs.begin(), inputs.end());
   const std::size_t begin = dag.ops.size();
-  const Vertices shared = add_linears(dag, both, "shared", e.shared_ffn, false);
+  Vertices shared = add_linears(dag, both, "shared", e.shared_ffn, false);
   const std::span<Op> linears = std::span(dag.ops).subspan(begin);
   for (Op& op : linears) op.module = GraphModule::moe_router;
   if (pass.experts.overlap_shared) overlap_shared(dag[dispatched], dag[combined], linears);
+  if (e.shared_gate) shared = {dag.add(shared_gate(pass, model.hidden), shared)};
   return dag.add(residual(pass, "shared experts sum", model.hidden, false, false), shared);
 }
 
 void LayerStack::add_mlp(OpDag& dag, const Stream& stream, bool with_experts) const {
-  add_part(dag, "mlp", model.bias, stream, "", [&](const Vertices& normed) {
+  // The experts add their biases themselves.
+  const bool bias = model.bias && !(with_experts && model.experts->bias);
+  add_part(dag, "mlp", bias, stream, "", [&](const Vertices& normed) {
     return with_experts ? Vertices{add_experts(dag, normed)}
                         : add_linears(dag, normed, "mlp", model.ffn, model.bias);
   });
@@ -299,31 +309,51 @@ OpDag LayerStack::layer(bool with_experts, OpDag before) const {
   return dag;
 }
 
-OpDag LayerStack::hybrid_layer(char kind) const {
-  const bool mixes = kind == 'M', attends = kind == '*';
-  const std::string part = mixes ? "mamba" : attends ? "attention" : "mlp";
+/// A mixer of Mamba-2 between its linear layers.
+Vertices LayerStack::add_mamba(OpDag& dag, const Vertices& inputs) const {
+  const HybridLayers& m = *model.hybrid;
+  const std::int64_t h = model.hidden, inner = m.heads * m.head_dim / pass.tensor;
+  const std::int64_t width = mamba_input_width(pass, m);
+  Vertex last = dag.add(column_linear(pass, "mamba in", h, width, model.bias), inputs);
+  last = dag.add(mamba_mixer(pass, m), {last});
+  return {dag.add(row_linear(pass, "mamba out", inner, h, model.bias), {last})};
+}
+
+/// A gated delta net between its linear layers, which have no biases.
+Vertices LayerStack::add_delta_net(OpDag& dag, const Vertices& inputs) const {
+  const GatedDeltaNet& d = *model.hybrid->delta_net;
+  const std::int64_t h = model.hidden, values = d.value_width() / pass.tensor;
+  const std::int64_t width = delta_net_input_width(pass, d);
+  Vertex last = dag.add(column_linear(pass, "delta net in", h, width, false), inputs);
+  last = dag.add(gated_delta_net(pass, d), {last});
+  return {dag.add(row_linear(pass, "delta net out", values, h, false), {last})};
+}
+
+OpDag LayerStack::hybrid_layer(std::string_view kinds) const {
   OpDag dag;
-  const Vertex normed = dag.add(norm_of(part + " norm", model.hidden), {});
-  const Stream stream{{normed}, {normed}};
-  if (attends) {
-    add_attention(dag, stream, "");
-  } else if (mixes) {
-    add_part(dag, part, model.bias, stream, "", [&](const Vertices& inputs) {
-      const HybridLayers& m = *model.hybrid;
-      const std::int64_t h = model.hidden, inner = m.heads * m.head_dim / pass.tensor;
-      const std::int64_t width = mamba_input_width(pass, m);
-      Vertex last = dag.add(column_linear(pass, "mamba in", h, width, model.bias), inputs);
-      last = dag.add(mamba_mixer(pass, m), {last});
-      return Vertices{dag.add(row_linear(pass, "mamba out", inner, h, model.bias), {last})};
-    });
-  } else {
-    add_mlp(dag, stream, kind == 'E');
+  Vertices input;
+  for (const char kind : kinds) {
+    const std::size_t begin = dag.ops.size();
+    const bool mixes = kind == 'M', nets = kind == 'G', attends = kind == '*';
+    const std::string part = mixes ? "mamba" : nets ? "delta net" : attends ? "attention" : "mlp";
+    const Vertex normed = dag.add(norm_of(part + " norm", model.hidden), input);
+    const Stream stream{{normed}, {normed}};
+    if (attends) {
+      add_attention(dag, stream, "");
+    } else if (mixes || nets) {
+      add_part(dag, part, mixes && model.bias, stream, "", [&](const Vertices& inputs) {
+        return mixes ? add_mamba(dag, inputs) : add_delta_net(dag, inputs);
+      });
+    } else {
+      add_mlp(dag, stream, kind == 'E');
+    }
+    mark(dag, begin,
+         attends || nets ? GraphModule::attn
+         : mixes         ? GraphModule::mamba
+         : kind == 'E'   ? GraphModule::moe
+                         : GraphModule::mlp);
+    input = {dag.ops.size() - 1};
   }
-  mark(dag, 0,
-       attends       ? GraphModule::attn
-       : mixes       ? GraphModule::mamba
-       : kind == 'E' ? GraphModule::moe
-                     : GraphModule::mlp);
   return dag;
 }
 

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/ops/layer/layers.hpp"
@@ -27,8 +28,8 @@ struct LayerStack {
   Op norm_of(const std::string& name, std::int64_t width, bool branches = true) const;
   /// All ops of one layer, behind the last of those that come before it.
   OpDag layer(bool with_experts, OpDag before = {}) const;
-  /// All ops of a hybrid model's layer of that kind, a letter of its pattern.
-  OpDag hybrid_layer(char kind) const;
+  /// All ops of a hybrid model's layer of these parts, letters of its pattern.
+  OpDag hybrid_layer(std::string_view kinds) const;
 
  private:
   /// Between two parts: what the next one reads, and what its residual connection takes around it.
@@ -55,6 +56,8 @@ struct LayerStack {
   Vertices add_linears(OpDag& dag, const Vertices& inputs, const std::string& name,
                        std::int64_t width, bool bias) const;
   Vertex add_experts(OpDag& dag, const Vertices& inputs) const;
+  Vertices add_mamba(OpDag& dag, const Vertices& inputs) const;
+  Vertices add_delta_net(OpDag& dag, const Vertices& inputs) const;
   void add_mlp(OpDag& dag, const Stream& stream, bool with_experts) const;
 };
 

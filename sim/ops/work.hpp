@@ -116,6 +116,8 @@ struct MemoryBound {
   double fed = 1;     ///< share of those units that shared memory can feed
   /// kernels, one behind the other, of which each moves its share of the bytes
   std::int64_t parts = 1;
+  Seconds occupied;  ///< that one multiprocessor would be busy beside its bytes
+  Seconds chain;     ///< that steps which wait for each other take at least
 };
 
 using Work = std::variant<Gemm, FusedAttention, MemoryBound, Convolution>;

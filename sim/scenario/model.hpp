@@ -21,6 +21,8 @@ struct Experts {
   std::int64_t dense_layers = 0;  ///< leading layers that keep the dense MLP
   std::int64_t groups = 1;        ///< equal groups of experts
   std::int64_t top_groups = 1;    ///< groups that a token's experts are chosen from
+  bool bias = false;         ///< biases of the experts' linear layers and of the router (GPT-OSS)
+  bool shared_gate = false;  ///< one number a token weighs what the shared experts hand on
   bool operator==(const Experts&) const = default;
 };
 
@@ -51,10 +53,27 @@ struct AttentionWindow {
   bool operator==(const AttentionWindow&) const = default;
 };
 
-/// Layers of one part each, in turns (Nemotron-H, arXiv 2504.03624): a mixer of Mamba-2 (Dao and Gu
-/// 2024, arXiv 2405.21060), attention, an MLP or experts, each behind a norm and beside a residual.
+/// A gated delta net (Yang et al. 2024, arXiv 2412.06464): linear attention whose states forget, and
+/// correct what they hold. Heads of values share those of keys, as many as divide them.
+struct GatedDeltaNet {
+  std::int64_t key_heads = 0;    ///< of queries and keys
+  std::int64_t value_heads = 0;  ///< each has a state of key_dim x value_dim
+  std::int64_t key_dim = 128;
+  std::int64_t value_dim = 128;
+  std::int64_t convolution = 4;  ///< taps
+  std::int64_t key_width() const { return key_heads * key_dim; }
+  std::int64_t value_width() const { return value_heads * value_dim; }
+  bool operator==(const GatedDeltaNet&) const = default;
+};
+
+/// Layers of parts in turns (Nemotron-H, arXiv 2504.03624): a mixer of Mamba-2 (Dao and Gu 2024,
+/// arXiv 2405.21060) or a gated delta net, attention, an MLP or experts, each behind a norm and
+/// beside a residual.
 struct HybridLayers {
-  std::string pattern;           ///< a letter a layer: M mixer, * attention, - MLP, E experts
+  std::string pattern;     ///< a letter a part: M mixer, G delta net, * attention, - MLP, E experts
+  std::int64_t parts = 1;  ///< of a layer: so many letters after one another
+  bool rotary = false;     ///< attention has rotary positions; otherwise it has none
+  std::optional<GatedDeltaNet> delta_net;
   std::int64_t heads = 0;        ///< of mixers
   std::int64_t head_dim = 64;    ///< width of a mixer's head
   std::int64_t groups = 8;       ///< of heads that share what is written to states and read
@@ -62,6 +81,7 @@ struct HybridLayers {
   std::int64_t convolution = 4;  ///< taps
   std::int64_t chunk = 128;      ///< tokens
   bool has(char kind) const { return pattern.find(kind) != std::string::npos; }
+  std::int64_t layers() const { return static_cast<std::int64_t>(pattern.size()) / parts; }
   bool operator==(const HybridLayers&) const = default;
 };
 
@@ -105,13 +125,18 @@ struct Transformer {
   std::int64_t token_types = 0;  ///< rows of a table of sentences (BERT); 0: none
   bool causal = true;            ///< tokens attend to those before them only (an encoder's: to all)
   bool post_norm = false;        ///< norms behind the residual sums and the embedding, not before
+  bool sandwich_norm = false;    ///< norms behind attention and MLP, too, inside their residuals
   bool gated_mlp = false;        ///< SwiGLU: three matrices instead of two
   bool rms_norm = false;         ///< RMSNorm (no bias) instead of LayerNorm
   bool bias = true;              ///< biases in the linear layers
   bool qkv_bias = false;  ///< biases of queries, keys and values where the other layers have none
   bool qk_norm = false;   ///< a norm over each head of queries and keys
-  bool tied_embeddings = true;            ///< the output head shares the embedding's weights
-  bool dropout = true;                    ///< attention and hidden dropout
+  bool attention_gate = false;  ///< sigmoids, as many as queries, weigh what attention hands on
+  bool sinks = false;           ///< a learned score a head that takes its share of the softmax
+  bool score_cap = false;       ///< the tanh of scores before the softmax (Gemma 2)
+  bool logit_cap = false;       ///< the tanh of logits before the loss
+  bool tied_embeddings = true;  ///< the output head shares the embedding's weights
+  bool dropout = true;          ///< attention and hidden dropout
   std::optional<HybridLayers> hybrid;     ///< absent: each layer has attention and an MLP
   std::optional<AttentionWindow> window;  ///< absent: all layers attend to the whole sequence
   std::optional<Experts> experts;
@@ -119,7 +144,8 @@ struct Transformer {
   std::optional<Vision> vision;        ///< replaces the vocabulary
   std::optional<MaskedHead> masked;    ///< replaces the next token's logits
   bool rotary() const {
-    return positions == 0 && relative_positions == 0 && !alibi && !mla && !hybrid;
+    return positions == 0 && relative_positions == 0 && !alibi && !mla &&
+           (!hybrid || hybrid->rotary);
   }
   bool operator==(const Transformer&) const = default;
 };

@@ -29,6 +29,12 @@
 // Under a causal mask a fused kernel does half of the work; attention to all tokens, or to another
 // sequence, has all of it. A bias on the scores (T5) is added by a kernel of its own, or inside the
 // fused one; its gradient is the sum of the scores' over the batch, to which each layer adds.
+//
+// What is done to the scores beside the softmax is part of a fused kernel, or of a compiler's. Else
+// each step is a kernel: a cap divides, takes the tanh and multiplies, and keeps the tanh
+// (huggingface/transformers src/transformers/models/gemma2/modeling_gemma2.py,
+// eager_attention_forward); a sink is one more column, so that the scores are copied beside it, and
+// their gradient back (src/transformers/models/gpt_oss/modeling_gpt_oss.py).
 #include "sim/ops/layer/layers.hpp"
 #include "sim/ops/style/style.hpp"
 
@@ -119,6 +125,12 @@ void add_scaled_gradient(Op& op, const Pass& pass, const AttentionShape& a, cons
   op.backward.emplace_back(memory_bound(std::string(whose) + " gradient scale", 2 * gradient));
 }
 
+/// Kernels before the softmax, of so many tensors each.
+void add_score_steps(Items& items, double one, const char* name,
+                     std::initializer_list<int> tensors) {
+  for (const int each : tensors) items.emplace_back(memory_bound(name, each * one));
+}
+
 void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
   const std::int64_t s = pass.sequence;
   const std::int64_t k = a.key_tokens(pass);
@@ -142,10 +154,18 @@ void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
   }
   if (a.alibi && !pass.style->joins_chains)
     op.forward.emplace_back(memory_bound("ALiBi to scores", Scores(pass, a).one));
+  const double one = Scores(pass, a).one;
+  const bool caps = a.score_cap && !pass.style->joins_chains;
+  const bool copies = a.sinks && !pass.style->joins_chains;
   op.forward.emplace_back(product("scores", s, k, a.head_dim));
+  if (caps) add_score_steps(op.forward, one, "scores cap", {2, 2, 2});
+  if (copies) add_score_steps(op.forward, one, "scores beside sinks", {2});
   op.backward.emplace_back(product("context dgrad", s, k, a.values()));
   op.backward.emplace_back(product("values dgrad", k, a.values(), s));
   pass.style->softmax(op, pass, a);
+  if (caps) op.saved_scores += Bytes{one};
+  if (copies) add_score_steps(op.backward, one, "scores beside sinks backward", {2});
+  if (caps) add_score_steps(op.backward, one, "scores cap backward", {2, 3, 2});
   op.forward.emplace_back(product("context", s, a.values(), k));
   if (moves_heads(pass, a) || has_strided_products(pass, a))
     op.forward.emplace_back(memory_bound("context to the back", context));
@@ -153,7 +173,7 @@ void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
   add_scaled_gradient(op, pass, a, "queries", product("queries dgrad", s, a.head_dim, k), s);
   add_scaled_gradient(op, pass, a, "keys", product("keys dgrad", k, a.head_dim, s), k);
   // Gradients of the scores before and after dropout, or of softmax's output and input.
-  op.scratch = Bytes{2 * Scores(pass, a).one};
+  op.scratch = Bytes{2 * one};
   op.saved = Bytes{qkv_bytes(pass, a)} + op.saved_scores;
 }
 
@@ -236,6 +256,10 @@ Op core_attention(const Pass& pass, const AttentionShape& a) {
     move_batch_to_front(op, pass, a);
     add_fused(op, pass, a);
     move_batch_back(op, pass, a);
+  }
+  if (a.sinks) {
+    op.parameters = {static_cast<double>(a.heads)};
+    op.backward.emplace_back(GradientReady{op.parameters.front()});
   }
   if (a.rotary && pass.style->rotary_backward != nullptr)
     pass.style->rotary_backward(op.backward, pass, a);

@@ -66,6 +66,12 @@ std::int64_t mamba_input_width(const Pass& pass, const MambaShape& shape);
 /// Convolution, state space and gated norm.
 Op mamba_mixer(const Pass& pass, const MambaShape& shape);
 
+/// Width on this rank of what the linear layer before a gated delta net makes: queries, keys, values,
+/// gates, and two numbers a head.
+std::int64_t delta_net_input_width(const Pass& pass, const GatedDeltaNet& shape);
+/// Convolution, delta rule and gated norm.
+Op gated_delta_net(const Pass& pass, const GatedDeltaNet& shape);
+
 /// A norm over each head of queries and keys (Qwen 3).
 Op head_norm(const Pass& pass, const AttentionShape& shape);
 
@@ -75,6 +81,9 @@ Op latent_heads(const Pass& pass, const LatentAttention& mla, std::int64_t heads
 
 /// Scaled dot-product attention: batched GEMMs, masked softmax and dropout, or one fused kernel.
 Op core_attention(const Pass& pass, const AttentionShape& shape);
+
+/// Sigmoids of the gates weigh the output of attention, as many of each on this rank.
+Op attention_gate(const Pass& pass, std::int64_t width);
 
 /// The bias on the scores of `heads` that all layers of a stack add (T5): one number for each
 /// bucket of distances and head.
@@ -105,6 +114,8 @@ struct ExpertShape {
 
 /// Scores of all experts for this rank's tokens, and the top k.
 Op router(const Pass& pass, const ExpertShape& shape);
+/// What the shared experts hand on, weighed by one number a token (Qwen2-MoE).
+Op shared_gate(const Pass& pass, std::int64_t hidden);
 /// Tokens to the ranks of their experts, in order of expert.
 Op dispatch(const Pass& pass, const ExpertShape& shape);
 /// The MLPs of this rank's experts, as grouped GEMMs.

@@ -20,6 +20,7 @@ struct GroupedLinear {
   const char* name;
   std::int64_t in, out;
   bool first;
+  bool bias;  ///< of each expert; the first product adds its own
 };
 
 /// Whether each expert of a rank has kernels of its own: as Transformer Engine's linear layers of a
@@ -77,6 +78,10 @@ void add_product(Items& items, const Pass& pass, Launch product) {
   items.emplace_back(std::move(product));
 }
 
+double output_bytes(const Pass& pass, const Rows& rows, const GroupedLinear& l) {
+  return pass.element() * rows.computed * static_cast<double>(l.out);
+}
+
 void add_forward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear& l) {
   const std::string name = l.name;
   add_operand(op.forward, pass, name, rows.computed * static_cast<double>(l.in), l.first,
@@ -85,6 +90,13 @@ void add_forward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear
   add_product(op.forward, pass, grouped_gemm(name, pass, rows.each, l.out, l.in, rows.local));
   op.parameters.insert(op.parameters.end(), static_cast<std::size_t>(rows.local),
                        static_cast<double>(l.in * l.out));
+  if (l.bias) {
+    op.parameters.insert(op.parameters.end(), static_cast<std::size_t>(rows.local),
+                         static_cast<double>(l.out));
+    // Weighed by the router as the rows are (megatron/core/transformer/moe/experts.py, _apply_bias).
+    if (!l.first)
+      op.forward.emplace_back(memory_bound(name + " bias", 2 * output_bytes(pass, rows, l)));
+  }
   if (pass.quantises()) op.quantised += static_cast<double>(rows.local * l.in * l.out);
   op.saved += Bytes{pass.linear_element() * rows.computed * static_cast<double>(l.in)};
   op.kept_for_weights +=
@@ -103,8 +115,13 @@ void add_backward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinea
   add_product(op.backward, pass,
               grouped_gemm(name + " wgrad", pass, l.in, l.out, rows.each, rows.local, true));
   add_gradient_sum(op.backward, pass, name, static_cast<double>(rows.local * l.in * l.out));
-  for (std::int64_t i = 0; i < rows.local; ++i)
+  if (l.bias)
+    op.backward.emplace_back(for_weights(
+        memory_bound(name + " bias gradient", output_bytes(pass, rows, l), MemoryRate::norm)));
+  for (std::int64_t i = 0; i < rows.local; ++i) {
     op.backward.emplace_back(GradientReady{static_cast<double>(l.in * l.out), op.expert});
+    if (l.bias) op.backward.emplace_back(GradientReady{static_cast<double>(l.out), op.expert});
+  }
 }
 
 /// Where the exchange that moves the most bytes between ranks of experts is waited for.
@@ -168,6 +185,7 @@ Op router(const Pass& pass, const ExpertShape& shape) {
   Op op;
   op.name = "router";
   op.parameters = {static_cast<double>(shape.hidden * e.count)};
+  if (e.bias) op.parameters.push_back(static_cast<double>(e.count));
   op.flops = Flops{2.0 * logits * static_cast<double>(shape.hidden)};
   // The shared experts keep the same input.
   const double input = e.shared_ffn > 0 ? 0 : row_bytes(pass, shape) * static_cast<double>(tokens);
@@ -194,7 +212,7 @@ Op router(const Pass& pass, const ExpertShape& shape) {
                                         (4 * 3 + pass.element()) * logits, MemoryRate::softmax));
   op.backward.emplace_back(gemm("router dgrad", pass, tokens, shape.hidden, e.count));
   op.backward.emplace_back(gemm("router wgrad", pass, shape.hidden, e.count, tokens, true));
-  op.backward.emplace_back(GradientReady{op.parameters.front()});
+  for (const double tensor : op.parameters) op.backward.emplace_back(GradientReady{tensor});
   return op;
 }
 
@@ -202,8 +220,9 @@ Op expert_mlps(const Pass& pass, const ExpertShape& shape) {
   const Rows rows(pass, shape);
   const std::int64_t ffn = shape.experts.ffn / pass.expert_mesh.tensor;
   const std::int64_t inputs = shape.gated ? 2 : 1;
-  const GroupedLinear up{"experts up", shape.hidden, inputs * ffn, true};
-  const GroupedLinear down{"experts down", ffn, shape.hidden, false};
+  const bool bias = shape.experts.bias;
+  const GroupedLinear up{"experts up", shape.hidden, inputs * ffn, true, bias};
+  const GroupedLinear down{"experts down", ffn, shape.hidden, false, bias};
   const double one = pass.element() * rows.computed * static_cast<double>(ffn);
   Op op;
   op.name = "experts";

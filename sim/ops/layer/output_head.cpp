@@ -4,6 +4,10 @@
 // A loss that needs all logits of a token has them gathered by DTensor where ranks split them, and
 // each rank computes all of it; backward a rank copies what is its own (pytorch/pytorch
 // torch/distributed/tensor/parallel/style.py, ColwiseParallel with output_layouts=Replicate()).
+//
+// A cap of the logits is three kernels before it, and three behind it backward, unless a compiler
+// joins them: divided, tanh, multiplied (huggingface/transformers
+// src/transformers/models/gemma2/modeling_gemma2.py, Gemma2ForCausalLM); the tanh is kept.
 #include "sim/ops/layer/layers.hpp"
 #include "sim/ops/layer/tensor_collective.hpp"
 #include "sim/ops/style/kernels.hpp"
@@ -28,6 +32,12 @@ void add_small_exchanges(Items& items, const Pass& pass, int exchanges) {
     add_tensor_collective(items, CollectiveOp::all_reduce, of_tokens);
 }
 
+/// Kernels of a cap, of so many tensors each.
+void add_logits_cap(Items& items, const char* name, double one,
+                    std::initializer_list<int> tensors) {
+  for (const int each : tensors) items.emplace_back(memory_bound(name, each * one));
+}
+
 }  // namespace
 
 Op output_head(const Pass& pass, const Transformer& model) {
@@ -39,6 +49,9 @@ Op output_head(const Pass& pass, const Transformer& model) {
   op.name = "cross entropy";
   op.loss = true;
   const Bytes gathered{pass.element() * logits};
+  const double own = gathered.bytes() / static_cast<double>(gathers ? pass.tensor : 1);
+  const bool caps = model.logit_cap && !pass.style->joins_chains;
+  if (caps) add_logits_cap(op.forward, "logits cap", own, {2, 2, 2});
   if (gathers) {
     add_tensor_collective(op.forward, CollectiveOp::all_gather, gathered);
     op.forward.emplace_back(memory_bound("logits gathered", 2 * gathered.bytes()));
@@ -51,11 +64,9 @@ Op output_head(const Pass& pass, const Transformer& model) {
     op.forward.emplace_back(memory_bound("loss metric", metric * logits, MemoryRate::loss));
   op.backward.emplace_back(
       memory_bound("cross entropy backward", traffic.backward * logits, MemoryRate::loss));
-  if (gathers) {
-    const double own = gathered.bytes() / static_cast<double>(pass.tensor);
-    op.backward.emplace_back(memory_bound("own logits' gradient", 2 * own));
-  }
-  op.saved = Bytes{traffic.saved * logits};
+  if (gathers) op.backward.emplace_back(memory_bound("own logits' gradient", 2 * own));
+  if (caps) add_logits_cap(op.backward, "logits cap backward", own, {2, 3, 2});
+  op.saved = Bytes{traffic.saved * logits + (caps ? own : 0)};
   return op;
 }
 

@@ -44,6 +44,18 @@ Op activation(const Pass& pass, std::int64_t width, bool gated) {
   return between_casts(std::move(op), pass, own, (gated ? 2 : 1) * elements, elements);
 }
 
+Op attention_gate(const Pass& pass, std::int64_t width) {
+  const double one = pass.element() * static_cast<double>(pass.tokens() * width);
+  Op op;
+  op.name = "attention gate";
+  ActivationKernels kernels = pass.style->activation(op.name, one, true);
+  op.forward = std::move(kernels.forward);
+  op.backward = std::move(kernels.backward);
+  op.saved = kernels.saved;
+  op.output = Bytes{one};
+  return op;
+}
+
 Op residual(const Pass& pass, const std::string& name, std::int64_t hidden, bool dropout,
             bool bias) {
   const auto elements = static_cast<double>(pass.outer_tokens() * hidden);

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/scenario/check/key_reports.hpp"
@@ -37,6 +39,9 @@ std::vector<std::string> schedules_with(const KnownNames& known, int chunks);
 int parts_per_stage(const Scenario& scenario, const KnownNames& known);
 /// How sentences call a model that is no transformer: "an MLP".
 std::string title_without_tokens(const Model& model);
+/// Reports each of `parts` that the model has beside `part`.
+void check_apart(const KeyReports& keys, const std::string& part,
+                 std::initializer_list<std::pair<const char*, bool>> parts, const char* reason);
 /// Whether the number of data-parallel ranks is known and whole.
 bool splits(const Scenario& scenario, const KeyReports& keys);
 
@@ -48,6 +53,8 @@ void check_names(const Scenario& scenario, const KnownNames& known, const KeyRep
 /// An optimizer may need whole tensors, or have fused kernels only.
 void check_optimizer(const Scenario& scenario, const KnownNames& known, const KeyReports& keys);
 void check_transformer(const Transformer& model, const KeyReports& keys);
+/// REQUIRES: the model is a hybrid.
+void check_hybrid(const Transformer& model, const KeyReports& keys);
 void check_resnet(const ResNet& model, const KeyReports& keys);
 void check_dlrm(const Dlrm& model, const KeyReports& keys);
 void check_topology(const Cluster& cluster, const KnownNames& known, const KeyReports& keys);
@@ -64,6 +71,9 @@ void check_gathers(const Scenario& scenario, const KeyReports& keys);
 /// How each kind of model is trained and split.
 void check_transformer_training(const Scenario& scenario, const Transformer& model,
                                 const KeyReports& keys);
+/// REQUIRES: the model is a hybrid, about which nothing was reported.
+void check_hybrid_training(const Scenario& scenario, const Transformer& model,
+                           const KeyReports& keys);
 void check_without_tokens(const Scenario& scenario, const KeyReports& keys);
 void check_resnet_training(const Scenario& scenario, const ResNet& model, const KeyReports& keys);
 void check_dlrm_training(const Scenario& scenario, const KeyReports& keys);

@@ -64,18 +64,14 @@ void check_expert_shape(const Transformer& t, const KeyReports& keys) {
                 "top_groups {} have {} of {} experts, but a token goes to {}", e.top_groups,
                 e.count / e.groups * e.top_groups, e.count, e.top_k);
   }
+  if (e.shared_gate && e.shared_ffn == 0) {
+    keys.report({"model.experts.shared_gate", "state shared_ffn"},
+                "a gate of shared experts, but shared_ffn is 0: there are none");
+  }
   if (e.dense_layers >= t.layers) {
     keys.report({"model.experts.dense_layers",
                  "state fewer dense_layers, or \"experts: ~\" for a dense model"},
                 "dense_layers {} leave none of {} layers for experts", e.dense_layers, t.layers);
-  }
-}
-
-/// Reports each of `parts` that the model has beside `part`.
-void check_apart(const KeyReports& keys, const std::string& part,
-                 std::initializer_list<std::pair<const char*, bool>> parts, const char* reason) {
-  for (const auto& [key, present] : parts) {
-    if (present) keys.report({std::string("model.") + key}, "{} beside {}: {}", key, part, reason);
   }
 }
 
@@ -299,21 +295,6 @@ void check_pipeline(const Scenario& s, const Transformer& t, const KeyReports& k
               stages, t.encoder_layers, t.layers);
 }
 
-void check_hybrid(const Scenario& s, const Transformer& t, const KeyReports& keys) {
-  const HybridLayers& m = *t.hybrid;
-  const Parallelism& p = s.parallelism;
-  if (keys.sound({"parallelism.tensor"}) && (m.heads % p.tensor != 0 || m.groups % p.tensor != 0)) {
-    keys.report({"parallelism.tensor"},
-                "tensor {} does not divide the mixers' {} heads or {} groups", p.tensor, m.heads,
-                m.groups);
-  }
-  if (p.context.degree > 1 && keys.sound({"parallelism.context.degree"}) && m.has('M'))
-    keys.report({"parallelism.context.degree", "leave it out"},
-                "mixers of Mamba over context ranks are not modelled");
-  if (s.training.lora && keys.sound({"training.lora"}))
-    keys.report({"training.lora", "leave it out"}, "no adapters of hybrid models are modelled");
-}
-
 /// Windows over context ranks, and chunks of a sequence.
 void check_window(const Scenario& s, const Transformer& t, const KeyReports& keys) {
   if (!t.window || !keys.sound({"model.window", "training.sequence_length"})) return;
@@ -330,42 +311,50 @@ void check_window(const Scenario& s, const Transformer& t, const KeyReports& key
                 window.tokens, sequence);
 }
 
-void check_bias(const Scenario& s, const Transformer& t, const KeyReports& keys) {
+void check_scores(const Scenario& s, const Transformer& t, const KeyReports& keys) {
   const std::string& kernel = s.training.attention;
   if (can_compute_attention(kernel, t) || !keys.sound({"training.attention"})) return;
-  keys.report({"training.attention", "use unfused or cudnn"},
-              "{} takes no bias on the scores, but the model has {} relative_positions", kernel,
-              t.relative_positions);
+  if (t.relative_positions > 0) {
+    keys.report({"training.attention", "use unfused or cudnn"},
+                "{} takes no bias on the scores, but the model has {} relative_positions", kernel,
+                t.relative_positions);
+  } else if (t.sinks && kernel.starts_with("flash")) {
+    keys.report({"training.attention", "use unfused, eager or cudnn"},
+                "{} has no gradients of sinks, which the model's attention has", kernel);
+  } else {
+    keys.report({"training.attention",
+                 t.sinks ? "use unfused or eager" : "use unfused, eager, flash2 or flash3"},
+                "{} caps no scores, but the model has score_cap", kernel);
+  }
 }
 
-void check_pattern(const Transformer& t, const KeyReports& keys) {
-  const HybridLayers& hybrid = *t.hybrid;
-  const std::string& pattern = hybrid.pattern;
-  const std::size_t other = pattern.find_first_not_of("M*-E");
-  if (other != std::string::npos)
-    keys.report({"model.hybrid.pattern"}, "'{}' is no kind of layer: M, *, - and E are",
-                pattern[other]);
-  if (static_cast<std::int64_t>(pattern.size()) != t.layers)
-    keys.report({"model.layers"}, "the pattern has {} layers, but layers is {}", pattern.size(),
-                t.layers);
-  if (hybrid.has('E') && !t.experts)
-    keys.report({"model.hybrid.pattern"}, "layers of experts need model.experts");
-  if (!hybrid.has('E') && t.experts)
-    keys.report({"model.hybrid.pattern"}, "experts are stated, but no layer has them");
-  if (hybrid.heads % hybrid.groups != 0)
-    keys.report({"model.hybrid.groups"}, "groups {} do not divide the mixers' {} heads",
-                hybrid.groups, hybrid.heads);
-  check_apart(keys, "hybrid",
-              {{"window", t.window.has_value()},
-               {"mla", t.mla.has_value()},
-               {"mtp_layers", t.mtp_layers > 0},
-               {"encoder_layers", t.encoder_layers > 0},
-               {"post_norm", t.post_norm},
-               {"vision", t.vision.has_value()}},
-              "not modelled");
+/// What stands beside attention, and what is between the layers, with what else the model has.
+void check_beside(const Transformer& t, const KeyReports& keys) {
+  const std::pair<const char*, bool> latent{"mla", t.mla.has_value()};
+  const std::pair<const char*, bool> encoder{"encoder_layers", t.encoder_layers > 0};
+  constexpr const char* kNot = "not modelled";
+  if (t.attention_gate) check_apart(keys, "attention_gate", {latent, encoder}, kNot);
+  if (t.sinks) check_apart(keys, "sinks", {latent, encoder}, kNot);
+  if (t.logit_cap)
+    check_apart(keys, "logit_cap", {{"vision", t.vision.has_value()}}, "images have no words");
+  if (t.sandwich_norm) {
+    check_apart(keys, "sandwich_norm",
+                {{"post_norm", t.post_norm},
+                 {"hybrid", t.hybrid.has_value()},
+                 {"mtp_layers", t.mtp_layers > 0},
+                 encoder},
+                kNot);
+  }
 }
 
 }  // namespace
+
+void check_apart(const KeyReports& keys, const std::string& part,
+                 std::initializer_list<std::pair<const char*, bool>> parts, const char* reason) {
+  for (const auto& [key, present] : parts) {
+    if (present) keys.report({std::string("model.") + key}, "{} beside {}: {}", key, part, reason);
+  }
+}
 
 void check_transformer(const Transformer& t, const KeyReports& keys) {
   check_heads(t, keys);
@@ -378,7 +367,8 @@ void check_transformer(const Transformer& t, const KeyReports& keys) {
                  {"mla", t.mla.has_value()}},
                 "not modelled");
   }
-  if (t.hybrid) check_pattern(t, keys);
+  if (t.hybrid) check_hybrid(t, keys);
+  check_beside(t, keys);
   if (t.window) {
     check_apart(keys, "window",
                 {{"mla", t.mla.has_value()}, {"encoder_layers", t.encoder_layers > 0}},
@@ -415,9 +405,9 @@ void check_transformer_training(const Scenario& s, const Transformer& t, const K
   if (keys.sound({"parallelism.tensor"})) check_fused_qkv(s, t, keys);
   if (t.experts) check_experts(s, t, keys);
   check_pipeline(s, t, keys);
-  check_bias(s, t, keys);
+  check_scores(s, t, keys);
   check_window(s, t, keys);
-  if (t.hybrid && keys.sound({"model.hybrid"})) check_hybrid(s, t, keys);
+  if (t.hybrid && keys.sound({"model.hybrid"})) check_hybrid_training(s, t, keys);
   if (!keys.sound({"training.sequence_length", "training.decoder_sequence_length"}) ||
       !check_lengths(s, t, keys))
     return;

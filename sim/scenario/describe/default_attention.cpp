@@ -35,7 +35,10 @@ std::vector<std::string> preferred(const Scenario& s) {
 }  // namespace
 
 bool can_compute_attention(const std::string& kernel, const Transformer& model) {
-  return model.relative_positions == 0 || !kernel.starts_with("flash");
+  const bool is_flash = kernel.starts_with("flash");
+  if ((model.relative_positions > 0 || model.sinks) && is_flash) return false;
+  return !model.score_cap || !is_fused_attention(kernel) || kernel == "flash2" ||
+         kernel == "flash3";
 }
 
 std::string default_attention(const Scenario& s) {

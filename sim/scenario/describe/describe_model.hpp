@@ -22,6 +22,9 @@ void describe(Io& io, Experts& e) {
   io.field("top_groups", e.top_groups, between(1, 1e5),
            "groups that a token's experts are chosen from: where each node has one, as many nodes "
            "are sent a token at most");
+  io.field("bias", e.bias, any, "biases of the experts' linear layers and of the router");
+  io.field("shared_gate", e.shared_gate, any,
+           "one number a token weighs what the shared experts hand on");
 }
 
 template <class Io>
@@ -38,11 +41,27 @@ void describe(Io& io, LatentAttention& a) {
 }
 
 template <class Io>
+void describe(Io& io, GatedDeltaNet& d) {
+  io.field("key_heads", d.key_heads, required(between(1, 1e5)), "of queries and keys");
+  io.field("value_heads", d.value_heads, required(between(1, 1e5)),
+           "of values, each with a state of its own");
+  io.field("key_dim", d.key_dim, between(1, 1e5), "width of a head's queries and keys");
+  io.field("value_dim", d.value_dim, between(1, 1e5), "width of a head's values");
+  io.field("convolution", d.convolution, between(1, 100), "taps along the tokens");
+}
+
+template <class Io>
 void describe(Io& io, HybridLayers& h) {
   io.field("pattern", h.pattern, required(any),
-           "a letter a layer, as Megatron-LM's --hybrid-layer-pattern: M a mixer of Mamba-2, * "
-           "attention, - an MLP, E experts");
-  io.field("heads", h.heads, required(between(1, 1e5)), "of mixers");
+           "a letter a part, as Megatron-LM's --hybrid-layer-pattern: M a mixer of Mamba-2, G a "
+           "gated delta net, * attention, - an MLP, E experts");
+  io.field("parts", h.parts, between(1, 16),
+           "letters of a layer, which is recomputed and dealt to stages as one");
+  io.field("rotary", h.rotary, any, "attention has rotary positions; false: none");
+  io.section("delta_net", h.delta_net, GatedDeltaNet{},
+             "the gated delta nets of a pattern with G; absent: none");
+  io.field("heads", h.heads, h.has('M') ? required(between(1, 1e5)) : between(0, 1e5),
+           "of mixers; 0: there are none");
   io.field("head_dim", h.head_dim, between(1, 1e5), "width of a mixer's head");
   io.field("groups", h.groups, between(1, 1e5),
            "of a mixer's heads that share what is written to their states and read from them");
@@ -84,8 +103,8 @@ template <class Io>
 void describe(Io& io, Transformer& t) {
   io.section(
       "hybrid", t.hybrid, HybridLayers{},
-      "layers of one part each, some of them mixers of Mamba-2, as Nemotron-H's; absent: each "
-      "has attention and an MLP");
+      "layers by a pattern of parts, some of them mixers of Mamba-2, as Nemotron-H's, or gated "
+      "delta nets, as Qwen3-Next's; absent: each has attention and an MLP");
   io.section("window", t.window, AttentionWindow{},
              "layers whose attention is narrower than the sequence; absent: none");
   io.section("vision", t.vision, Vision{},
@@ -124,12 +143,24 @@ void describe(Io& io, Transformer& t) {
   io.field("causal", t.causal, any, "tokens attend to those before them only");
   io.field("post_norm", t.post_norm, any,
            "norms behind the residual sums and the embedding, as in BERT");
+  io.field("sandwich_norm", t.sandwich_norm, any,
+           "norms behind attention and MLP, too, before the residual sums, as in Gemma 2 and 3");
   io.field("gated_mlp", t.gated_mlp, any, "SwiGLU: three matrices instead of two");
   io.field("rms_norm", t.rms_norm, any, "RMSNorm instead of LayerNorm");
-  io.field("bias", t.bias, any,
-           "biases in the linear layers; experts and latent attention have none");
+  io.field(
+      "bias", t.bias, any,
+      "biases in the linear layers; experts have those of experts.bias, latent attention none");
   io.field("qkv_bias", t.qkv_bias, any, "biases of queries, keys and values where bias is false");
   io.field("qk_norm", t.qk_norm, any, "a norm over each head of queries and keys");
+  io.field(
+      "attention_gate", t.attention_gate, any,
+      "sigmoids of the layer's input, as many as queries, weigh what attention hands on, as in "
+      "Qwen3-Next");
+  io.field("sinks", t.sinks, any,
+           "a learned score a head takes its share of the softmax, as in GPT-OSS");
+  io.field("score_cap", t.score_cap, any,
+           "scores of attention are capped by a tanh, as in Gemma 2");
+  io.field("logit_cap", t.logit_cap, any, "logits are capped by a tanh, as in Gemma 2");
   io.field("tied_embeddings", t.tied_embeddings, any,
            "the output head shares the embedding's weights");
   io.field("dropout", t.dropout, any, "attention and hidden dropout");
