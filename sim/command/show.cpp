@@ -31,7 +31,9 @@ std::string describe(const Convolution& c) {
 }
 std::string describe(const MemoryBound& m) {
   const std::string slower = m.slower == 1 ? "" : fmt::format(", {} times as long", m.slower);
-  return fmt::format("{:.2f} MB{}", m.bytes.bytes() / 1e6, slower);
+  const std::string chain =
+      m.chain > Seconds{} ? fmt::format(", at least {}", humanise(m.chain).text()) : "";
+  return fmt::format("{:.2f} MB{}{}", m.bytes.bytes() / 1e6, slower, chain);
 }
 
 struct ItemText {

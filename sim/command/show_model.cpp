@@ -86,14 +86,40 @@ std::string attention_of(const Transformer& t) {
   if (t.mla)
     return fmt::format("{} heads of latent attention (queries {}, keys and values {})", t.heads,
                        t.mla->query_rank, t.mla->kv_rank);
-  return fmt::format("{} heads of {}, {} of keys and values", t.heads, t.head_dim, t.kv_heads);
+  std::string text =
+      fmt::format("{} heads of {}, {} of keys and values", t.heads, t.head_dim, t.kv_heads);
+  if (t.attention_gate) text += ", and gates behind them";
+  if (t.sinks) text += ", with sinks";
+  if (t.score_cap) text += ", capped scores";
+  return text;
+}
+
+std::string delta_net_of(const GatedDeltaNet& d) {
+  return fmt::format("{} heads of values, {} of queries and keys, of {} x {}", d.value_heads,
+                     d.key_heads, d.key_dim, d.value_dim);
+}
+
+/// "36 gated delta nets (...), 12 of attention, 48 of experts".
+std::string parts_of(const HybridLayers& h) {
+  std::vector<std::string> parts;
+  const auto add = [&](char kind, const std::string& what) {
+    const auto count = std::ranges::count(h.pattern, kind);
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, what));
+  };
+  if (h.delta_net) add('G', fmt::format("gated delta nets ({})", delta_net_of(*h.delta_net)));
+  add('M', fmt::format("mixers of Mamba-2 ({} heads of {}, states of {})", h.heads, h.head_dim,
+                       h.state));
+  add('*', "of attention");
+  add('-', "MLPs");
+  add('E', "of experts");
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string positions_of(const Transformer& t) {
   if (t.alibi) return "ALiBi";
   if (t.relative_positions > 0) return "relative positions";
   if (t.positions > 0) return fmt::format("{} learned positions", grouped(t.positions));
-  return "rotary positions";
+  return t.hybrid && !t.hybrid->rotary ? "no positions" : "rotary positions";
 }
 
 std::string mlp_of(const Transformer& t, std::int64_t width) {
@@ -104,7 +130,10 @@ std::string experts_of(const Transformer& t) {
   const Experts& e = *t.experts;
   std::string text =
       fmt::format("{} experts, {} a token, each a {}", e.count, e.top_k, mlp_of(t, e.ffn));
-  if (e.shared_ffn > 0) text += fmt::format(", beside a shared one of {}", grouped(e.shared_ffn));
+  if (e.bias) text += ", with biases";
+  if (e.shared_ffn > 0)
+    text += fmt::format(", beside a shared one of {}{}", grouped(e.shared_ffn),
+                        e.shared_gate ? " with a gate" : "");
   if (e.dense_layers > 0)
     text += fmt::format("; in the first {}a {}",
                         e.dense_layers == 1 ? "layer " : fmt::format("{} layers ", e.dense_layers),
@@ -123,14 +152,17 @@ std::vector<std::string> layers_of(const Transformer& t) {
   std::vector<std::string> texts{
       fmt::format("{}{} layers of width {}", encoder, t.layers, grouped(t.hidden)), attention_of(t),
       t.experts ? experts_of(t) : mlp_of(t, t.ffn),
-      fmt::format("{}, {}{}, {}{}", t.rms_norm ? "RMSNorm" : "LayerNorm", biases_of(t),
+      fmt::format("{}{}, {}{}, {}{}", t.rms_norm ? "RMSNorm" : "LayerNorm",
+                  t.sandwich_norm ? " before and behind each part" : "", biases_of(t),
                   t.qk_norm ? ", norms of queries and keys" : "", positions_of(t),
                   t.causal ? "" : ", not causal")};
+  if (t.hybrid) texts.insert(texts.begin() + 1, parts_of(*t.hybrid));
   texts.push_back(t.vision
                       ? fmt::format("{} patches and {} classes", t.vision->patches(),
                                     grouped(t.vision->classes))
                       : fmt::format("vocabulary {}, head {}", grouped(t.vocabulary),
-                                    t.tied_embeddings ? "tied to the embedding" : "of its own"));
+                                    t.tied_embeddings ? "tied to the embedding" : "of its own") +
+                            (t.logit_cap ? ", capped logits" : ""));
   return texts;
 }
 

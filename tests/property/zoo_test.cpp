@@ -51,10 +51,11 @@ bool has_experts(const std::string& name) {
   return transformer != nullptr && transformer->experts;
 }
 
-bool is_hybrid(const std::string& name) {
+/// Of the model's pattern, where it has one.
+std::optional<HybridLayers> hybrid_of(const std::string& name) {
   const Model model = load_model(name, Library{{source_folder()}});
   const auto* transformer = std::get_if<Transformer>(&model.shape);
-  return transformer != nullptr && transformer->hybrid;
+  return transformer != nullptr ? transformer->hybrid : std::nullopt;
 }
 
 std::vector<std::string> zoo() {
@@ -78,12 +79,14 @@ class Draw {
     chunks_ = stages_ > 1 ? pick_.between(1, 2) : 1;
   }
 
-  /// Mixers, attention and one kind of MLP in turns, where the model has mixers.
+  /// Mixers or delta nets, attention and one kind of MLP in turns, where the model has a pattern.
   std::string hybrid(int layers) const {
-    if (!is_hybrid(model_)) return "";
-    const std::string kinds = has_experts(model_) ? "ME*M" : "M-*M";
+    const auto stated = hybrid_of(model_);
+    if (!stated) return "";
+    const std::string kinds = stated->delta_net ? "GE*E" : has_experts(model_) ? "ME*M" : "M-*M";
     std::string pattern;
-    for (int i = 0; i < layers; ++i) pattern += kinds[static_cast<std::size_t>(i % 4)];
+    for (std::int64_t i = 0; i < layers * stated->parts; ++i)
+      pattern += kinds[static_cast<std::size_t>(i % 4)];
     return fmt::format(", hybrid: {{pattern: \"{}\"}}", pattern);
   }
 

@@ -26,7 +26,7 @@ void spread(std::string& layers, char kind, double mixers_before_each) {
 std::optional<std::string> layers_of_pattern(std::string_view pattern) {
   std::string layers(pattern.substr(0, pattern.find('/')));
   std::erase(layers, '|');
-  if (layers.empty() || layers.find_first_not_of("M*-E") != std::string::npos) return std::nullopt;
+  if (layers.empty() || layers.find_first_not_of("MG*-E") != std::string::npos) return std::nullopt;
   return layers;
 }
 

@@ -50,7 +50,7 @@ constexpr std::string_view kHarmless =
     "pretrained-checkpoint profile pytorch-profiler qk-clip quantizer rdzv record- redirects "
     "replication rerun- reset- result-rejected rl- role rope-scaling rope-type rotary- s3-cache "
     "sample-rate save seed sequence-packing sft sgd-momentum sharp-enabled short-seq skip-train "
-    "softmax-type split squared-relu standalone start-eval start-method start-weight step-batch "
+    "split squared-relu standalone start-eval start-method start-weight step-batch "
     "straggler suggested-communication swiglu- symmetric tb- te-precision te-rng tee tensorboard "
     "test-data test-mode tiktoken timing- titles tokenizer- tp-comm- train-data train-iters "
     "train-samples train-sync trust-remote-code use-checkpoint use-cpu-initialization "
@@ -67,13 +67,16 @@ constexpr std::string_view kBesideOthers =
     "data-parallel-sharding-strategy moe-shared-expert-overlap "
     "decoder-first-pipeline-num-layers decoder-last-pipeline-num-layers delay-wgrad-compute "
     "exp-avg-dtype exp-avg-sq-dtype expert-tensor-parallel-size "
-    "fp16 grad-reduce-in-bf16 group-query-attention kv-channels kv-lora-rank "
+    "attention-output-gate experimental-attention-variant fp16 grad-reduce-in-bf16 "
+    "group-query-attention kv-channels kv-lora-rank linear-attention-freq linear-conv-kernel-dim "
+    "linear-key-head-dim linear-num-key-heads linear-num-value-heads linear-value-head-dim "
     "main-params-dtype moe-router-group-topk moe-router-num-groups mtp-num-layers "
     "overlap-dispatch-backward-with-experts-wgrad use-precision-aware-optimizer "
     "moe-deepep-num-sms moe-enable-deepep moe-expert-capacity-factor moe-ffn-hidden-size "
     "moe-flex-dispatcher-backend moe-flex-dispatcher-num-sms moe-grouped-gemm "
     "moe-hybridep-num-sms moe-layer-freq "
-    "moe-pad-expert-input-to-capacity moe-router-topk moe-shared-expert-intermediate-size "
+    "moe-pad-expert-input-to-capacity moe-router-topk moe-shared-expert-gate "
+    "moe-shared-expert-intermediate-size softmax-type "
     "moe-token-dispatcher-type no-overlap-p2p-communication "
     "no-scatter-gather-tensors-in-pipeline num-layers-per-virtual-pipeline-stage "
     "num-query-groups num-virtual-stages-per-pipeline-rank overlap-moe-expert-parallel-comm "
@@ -90,7 +93,6 @@ struct KnownOptions {
 /// Options that change a step in a way that scenarios cannot say, with what is simulated.
 constexpr KnownOptions kNotSimulated[] = {
     {"apply-residual-connection-post-layernorm", "residuals are taken before the norm"},
-    {"attention-output-gate", "attention has no gate behind it"},
     {"ddp-num-buckets", "buckets have the size of the framework's preset"},
     {"ddp-pad-buckets-for-high-nccl-busbw", "buckets are not padded"},
     {"decrease-batch-size-if-needed", "the batch has its final size"},
@@ -129,7 +131,6 @@ constexpr KnownOptions kNotSimulated[] = {
     {"moe-pad-experts-for-cuda-graph-inference", "experts' rows are not padded"},
     {"moe-paged-stash", "activations stay where they are"},
     {"moe-router-topk-limited-devices", "a token may go to experts of every rank"},
-    {"moe-shared-expert-gate", "shared experts have no gate"},
     {"mtp-use-repeated-layer", "each depth of multi-token prediction has a layer of its own"},
     {"no-bias-gelu-fusion no-bias-swiglu-fusion", "bias and activation are one kernel"},
     {"no-fp8-wgrad", "weight gradients are computed in fp8"},
@@ -163,12 +164,11 @@ constexpr KnownOptions kOtherModels[] = {
     {"dino- img-h swin-backbone-type vision-", "a vision model"},
     {"dsa-indexer-topk", "sparse attention"},
     {"enable-mhc-connections", "layers with several residual streams"},
-    {"encoder-num-layers experimental-attention-variant moe-latent-size", "such a model"},
+    {"encoder-num-layers moe-latent-size", "such a model"},
     {"heterogeneous-layers-config", "layers that differ from each other"},
     {"hybrid-attention-ratio hybrid-layer-pattern hybrid-mlp-ratio hybrid-override-pattern "
      "is-hybrid-model mamba-",
      "a hybrid of Mamba and attention layers"},
-    {"linear-attention-freq", "layers of linear attention"},
     {"model-spec", "a model whose layers are in another file"},
     {"retro-", "a model that retrieves (RETRO)"},
     {"yaml-cfg", "a model whose options are in another file"},

@@ -8,10 +8,10 @@
 
 #include "sim/core/error.hpp"
 #include "sim/core/words.hpp"
-#include "sim/import/megatron/hybrid_pattern.hpp"
 #include "sim/import/megatron/layer_pattern.hpp"
 #include "sim/import/megatron/megatron.hpp"
 #include "sim/import/megatron/megatron_flags.hpp"
+#include "sim/import/megatron/megatron_hybrid.hpp"
 #include "sim/scenario/read/number.hpp"
 
 namespace stepsim {
@@ -37,23 +37,10 @@ const std::map<std::string, std::string, std::less<>> kOtherPrograms = {
     {"pretrain_vlm.py", "a vision tower and a decoder"},
 };
 
-/// The layers of a hybrid model, where the options are of one: stated, or by their shares.
-std::string hybrid_layers(MegatronOptions& o) {
-  for (const char* name : {"hybrid-layer-pattern", "hybrid-override-pattern"}) {
-    if (!o.has(name)) continue;
-    if (const auto layers = layers_of_pattern(o.text(name))) return *layers;
-    o.refuse(name, fmt::format("{}: a layer of another kind than M, *, - and E cannot be imported",
-                               o.shown(name)));
-  }
-  if (!o.has("hybrid-attention-ratio") && !o.has("hybrid-mlp-ratio")) return "";
-  return layers_of_shares(o.required("num-layers"), o.number("hybrid-attention-ratio", 0, 0, 1),
-                          o.number("hybrid-mlp-ratio", 0, 0, 1));
-}
-
 /// Refuses a kind of layer, or a part of one, that no model here has.
 void refuse_other_models(MegatronOptions& o, const PlacedWord& program) {
   constexpr const char* only = "only GPTs of attention and MLP layers are simulated";
-  const bool is_hybrid = !hybrid_layers(o).empty();
+  const bool is_hybrid = !megatron_pattern(o).empty();
   const auto other = kOtherPrograms.find(program.text);
   if (other != kOtherPrograms.end() && !(is_hybrid && other->second == kHybrid))
     refuse_at(program.place, fmt::format("{} trains {}: it cannot be imported, {}", program.text,
@@ -194,19 +181,6 @@ std::int64_t dense_layers(MegatronOptions& o, std::int64_t layers) {
   return first - pattern->begin();
 }
 
-/// The pattern and its mixers (megatron/training/arguments.py, mamba_*).
-void add_hybrid(MegatronOptions& o, const std::string& layers, Draft& draft, Entries& e) {
-  const std::int64_t head = o.positive("mamba-head-dim", 64);
-  const std::int64_t heads = o.positive("mamba-num-heads", 2 * o.required("hidden-size") / head);
-  for (const char* name : {"hybrid-layer-pattern", "hybrid-override-pattern"}) {
-    if (o.has(name) && o.text(name).find('/') != std::string::npos)
-      draft.note(o.shown(name), "depths of multi-token prediction are left out");
-  }
-  e.push_back(fmt::format(
-      "hybrid: {{pattern: \"{}\", heads: {}, head_dim: {}, groups: {}, state: {}}}", layers, heads,
-      head, o.positive("mamba-num-groups", 8), o.positive("mamba-state-dim", 128)));
-}
-
 /// Layers that attend to a window: all but every so many, counted from 1
 /// (megatron/core/transformer/utils.py, is_layer_window_attention).
 void add_window(MegatronOptions& o, Draft& draft, Entries& e) {
@@ -231,7 +205,13 @@ std::string groups_of_experts(MegatronOptions& o) {
                                   : std::string();
 }
 
-void add_experts(MegatronOptions& o, Draft& draft, Entries& e) {
+/// The leading dense layers; in a pattern its letters say which layers have experts.
+std::string layers_without_experts(MegatronOptions& o, const MegatronPattern& pattern) {
+  if (!pattern.empty()) return "";
+  return fmt::format(", dense_layers: {}", dense_layers(o, o.required("num-layers")));
+}
+
+void add_experts(MegatronOptions& o, const MegatronPattern& pattern, Draft& draft, Entries& e) {
   const std::int64_t count = o.integer("num-experts", 0);
   const std::int64_t chosen = o.positive("moe-router-topk", 2);
   if (chosen > count)
@@ -242,12 +222,13 @@ void add_experts(MegatronOptions& o, Draft& draft, Entries& e) {
   // Pai-Megatron-Patch counts those that all tokens go to.
   const std::int64_t shared =
       o.has("enable-shared-expert") ? o.integer("num-shared-experts", 1) : 0;
-  e.push_back(fmt::format(
-      "experts: {{count: {}, top_k: {}, ffn: {}, shared_ffn: {}, dense_layers: {}{}}}", count,
-      chosen, width, o.integer("moe-shared-expert-intermediate-size", shared * width),
-      dense_layers(o, o.required("num-layers")), groups_of_experts(o)));
-  if (!o.is_on("disable-bias-linear"))
-    draft.note("no --disable-bias-linear", "experts have no biases");
+  const std::int64_t shared_width =
+      o.integer("moe-shared-expert-intermediate-size", shared * width);
+  const bool bias = !o.is_on("disable-bias-linear"), gate = o.is_on("moe-shared-expert-gate");
+  e.push_back(fmt::format("experts: {{count: {}, top_k: {}, ffn: {}, shared_ffn: {}{}{}{}{}}}",
+                          count, chosen, width, shared_width, layers_without_experts(o, pattern),
+                          groups_of_experts(o), bias ? ", bias: true" : "",
+                          gate && shared_width > 0 ? ", shared_gate: true" : ""));
   if (!o.is_on("moe-grouped-gemm") && o.integer("expert-model-parallel-size", 1) < count)
     draft.note("no --moe-grouped-gemm", "the experts of a rank run as one grouped GEMM");
 }
@@ -276,6 +257,10 @@ void add_heads(MegatronOptions& o, Draft& draft, Entries& e) {
       fmt::format("head_dim: {}", o.integer("kv-channels", heads > 0 ? hidden / heads : 0)));
   if (o.is_on("add-qkv-bias")) e.emplace_back("qkv_bias: true");
   if (o.is_on("qk-layernorm")) e.emplace_back("qk_norm: true");
+  if (o.is_on("attention-output-gate")) e.emplace_back("attention_gate: true");
+  // Off-by-one adds a constant, which costs nothing.
+  if (o.choice("softmax-type", {"vanilla", "off-by-one", "learnable"}, "vanilla") == "learnable")
+    e.emplace_back("sinks: true");
 }
 
 std::string position_type(MegatronOptions& o) {
@@ -322,11 +307,10 @@ void write_megatron_model(MegatronOptions& o, const PlacedWord& program, Draft& 
   const bool is_rms = o.has("apply-layernorm-rms") || norm_type(o) == "RMSNorm";
   const double hidden_dropout = o.number("hidden-dropout", kDropout, 0, 1);
   const bool dropout = hidden_dropout + o.number("attention-dropout", kDropout, 0, 1) > 0;
-  const std::string hybrid = hybrid_layers(o);
+  const MegatronPattern hybrid = megatron_pattern(o);
   if (!hybrid.empty()) o.has("num-layers");  // as many as the pattern has
   Entries e{"name: megatron-lm",
-            fmt::format("layers: {}", hybrid.empty() ? o.required("num-layers")
-                                                     : static_cast<std::int64_t>(hybrid.size())),
+            fmt::format("layers: {}", hybrid.empty() ? o.required("num-layers") : hybrid.layers()),
             fmt::format("hidden: {}", o.required("hidden-size")),
             fmt::format("heads: {}", o.required("num-attention-heads")),
             fmt::format("ffn: {}", ffn(o)),
@@ -343,8 +327,9 @@ void write_megatron_model(MegatronOptions& o, const PlacedWord& program, Draft& 
   } else {
     add_heads(o, draft, e);
   }
-  if (has_megatron_experts(o)) add_experts(o, draft, e);
-  if (!hybrid.empty()) add_hybrid(o, hybrid, draft, e);
+  if (has_megatron_experts(o)) add_experts(o, hybrid, draft, e);
+  const bool is_rotary = position.starts_with("ro") || position == "yarn" || position == "mrope";
+  if (!hybrid.empty()) write_megatron_hybrid(o, hybrid, is_rotary, draft, e);
   add_window(o, draft, e);
   if (const std::int64_t depths = o.integer("mtp-num-layers", 0); depths > 0)
     e.push_back(fmt::format("mtp_layers: {}", depths));

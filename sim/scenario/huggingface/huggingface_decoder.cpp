@@ -14,7 +14,7 @@ const Keys kLayers{"num_hidden_layers", "n_layer", "n_layers", "num_layers"};
 const Keys kHidden{"hidden_size", "n_embd", "n_embed", "d_model"};
 const Keys kHeads{"num_attention_heads", "n_head", "n_heads", "num_heads"};
 const Keys kKvHeads{"num_key_value_heads", "n_head_kv", "num_kv_heads", "attn_config.kv_n_heads"};
-const Keys kHeadDim{"head_dim", "kv_channels"};
+const Keys kHeadDim{"head_dim", "kv_channels", "attention_head_dim"};
 const Keys kFfn{"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"};
 const Keys kVocabulary{"vocab_size", "padded_vocab_size"};
 const Keys kPositions{"max_position_embeddings", "n_positions"};
@@ -22,7 +22,8 @@ const Keys kExperts{"num_experts", "num_local_experts", "n_routed_experts", "moe
                     "ffn_config.moe_num_experts"};
 const Keys kTopK{"num_experts_per_tok", "moe_k", "moe_topk", "ffn_config.moe_top_k"};
 const Keys kExpertFfn{"moe_intermediate_size", "ffn_config.ffn_hidden_size"};
-const Keys kSharedFfn{"shared_expert_intermediate_size", "shared_intermediate_size"};
+const Keys kSharedFfn{"shared_expert_intermediate_size", "shared_intermediate_size",
+                      "moe_shared_expert_intermediate_size"};
 const Keys kSharedCount{"n_shared_experts", "num_shared_experts", "moe_num_shared_experts",
                         "num_shared_expert"};
 const Keys kDenseLayers{"first_k_dense_replace", "moe_layer_start_index"};
@@ -100,8 +101,9 @@ std::int64_t shared_ffn(Translation& t, const ModelLayout& layout, std::int64_t 
   return layout.shared_experts * expert_ffn;
 }
 
-/// Writes the experts, where the model has any; whether there are dense layers, too.
-bool set_experts(Translation& t, const ModelLayout& layout) {
+/// Writes the experts, where the model has any; whether there are dense layers, too. `in_pattern`:
+/// letters of parts say which layers have them.
+bool set_experts(Translation& t, const ModelLayout& layout, bool in_pattern) {
   if (!t.text(kExperts) || t.integer(kExperts) == std::int64_t{0}) return true;
   Tree experts = t.empty();
   t.copy(experts, "count", kExperts);
@@ -111,8 +113,10 @@ bool set_experts(Translation& t, const ModelLayout& layout) {
   t.copy(experts, "ffn", width);
   const std::int64_t shared = shared_ffn(t, layout, t.integer(width).value_or(0));
   if (shared > 0) t.set(experts, "shared_ffn", std::to_string(shared));
-  const std::int64_t dense = dense_layers(t);
-  t.set(experts, "dense_layers", std::to_string(dense));
+  if (layout.expert_bias) t.set(experts, "bias", "true");
+  if (layout.shared_gate && shared > 0) t.set(experts, "shared_gate", "true");
+  const std::int64_t dense = in_pattern ? 0 : dense_layers(t);
+  if (!in_pattern) t.set(experts, "dense_layers", std::to_string(dense));
   // No class has a preset for the groups of a router: a config states them or has none.
   const Entry *groups = t.find({"n_group"}), *top_groups = t.find({"topk_group"});
   if (groups != nullptr && top_groups != nullptr && groups->value.scalar != "1") {
@@ -238,6 +242,16 @@ void set_dropout(Translation& t) {
                      known(kAttentionDropout)));
 }
 
+/// The pattern, as many layers as it has, and what its letters stand for.
+void set_hybrid(Translation& t, const ModelLayout& layout, const std::string& pattern) {
+  Tree hybrid = t.empty();
+  t.set(hybrid, "pattern", pattern);
+  t.set(hybrid, "parts", std::to_string(layout.parts));
+  layout.mixers(t, hybrid);
+  t.set("hybrid", std::move(hybrid));
+  t.set("layers", std::to_string(pattern.size() / static_cast<std::size_t>(layout.parts)));
+}
+
 void set_dimensions(Translation& t) {
   t.copy("layers", kLayers);
   t.copy("hidden", kHidden);
@@ -248,10 +262,22 @@ void set_dimensions(Translation& t) {
 
 }  // namespace
 
+void set_caps(Translation& t) {
+  if (t.text({"attn_logit_softcapping"})) t.set("score_cap", "true");
+  if (t.text({"final_logit_softcapping"})) t.set("logit_cap", "true");
+}
+
 void decoder_of_huggingface(Translation& t, const ModelLayout& layout) {
   for (const std::string_view note : layout.notes) t.note(note);
+  const std::string pattern = layout.pattern != nullptr ? layout.pattern(t) : std::string();
+  const auto has = [&](const char* letters) {
+    return pattern.find_first_of(letters) != std::string::npos;
+  };
+  const bool is_hybrid = has("MG");
   set_dimensions(t);
-  const bool has_dense_layers = set_experts(t, layout);
+  bool has_dense_layers = is_hybrid && has("-");
+  if (!is_hybrid) has_dense_layers = set_experts(t, layout, false);
+  if (is_hybrid && has("E")) set_experts(t, layout, true);
   t.find(kFfn);  // no layer's width where none is dense
   if (has_dense_layers) t.copy("ffn", kFfn);
   set_positions(t, layout);
@@ -266,9 +292,18 @@ void decoder_of_huggingface(Translation& t, const ModelLayout& layout) {
     if (layout.qk_norm || t.flag(kQkNorm)) t.set("qk_norm", "true");
     set_biases(t, layout);
   }
+  if (layout.sandwich_norm) t.set("sandwich_norm", "true");
+  if (layout.sinks) t.set("sinks", "true");
+  const Entry* gate = t.find({"attn_output_gate"});
+  if (layout.attention_gate && (gate == nullptr || gate->value.scalar != "false"))
+    t.set("attention_gate", "true");
   set_dropout(t);
   if (t.flag({"use_parallel_residual", "parallel_attn"})) t.note(kParallel);
-  set_window(t, layout);
+  if (is_hybrid) {
+    set_hybrid(t, layout, pattern);
+  } else {
+    set_window(t, layout);
+  }
   if (layout.rest != nullptr) layout.rest(t);
 }
 

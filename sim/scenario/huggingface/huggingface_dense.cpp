@@ -145,15 +145,19 @@ const std::vector<ModelLayout>& dense_huggingface_layouts() {
        .keys = "attention_bias=false"},
       {.names = "gemma2",
        .sizes = "256000 2304 9216 26 8 4 256 true",
-       .keys = "attention_bias=false sliding_window=4096",
+       .keys = "attention_bias=false sliding_window=4096 attn_logit_softcapping=50.0 "
+               "final_logit_softcapping=30.0",
+       .sandwich_norm = true,
        .full_every = 2,
-       .notes = {kFourNorms, kSoftCaps}},
+       .rest = set_caps},
       {.names = "gemma3_text gemma3",
        .sizes = "262208 2304 9216 26 8 4 256 true",
-       .keys = "attention_bias=false sliding_window=4096",
+       .keys = "attention_bias=false sliding_window=4096 attn_logit_softcapping=null "
+               "final_logit_softcapping=null",
        .qk_norm = true,
+       .sandwich_norm = true,
        .full_every = 6,
-       .notes = {kFourNorms}},
+       .rest = set_caps},
       {.names = "glm",
        .sizes = "151552 4096 13696 40 32 2 128 false",
        .keys = "attention_bias=true",
@@ -161,8 +165,8 @@ const std::vector<ModelLayout>& dense_huggingface_layouts() {
       {.names = "glm4 glm4v_text glm4v",
        .sizes = "151552 4096 13696 40 32 2 128 false",
        .keys = "attention_bias=true",
-       .biases = Biases::qkv_stated,
-       .notes = {kFourNorms}},
+       .sandwich_norm = true,
+       .biases = Biases::qkv_stated},
       like_gpt2({.names = "gpt2",
                  .keys = "vocab_size=50257 n_positions=1024 n_embd=768 n_layer=12 n_head=12 "
                          "n_inner=null tie_word_embeddings=true resid_pdrop=0.1 attn_pdrop=0.1",
@@ -326,9 +330,10 @@ const std::vector<ModelLayout>& dense_huggingface_layouts() {
        .whole = t5_of_huggingface},
       {.names = "vaultgemma",
        .sizes = "256000 2304 9216 26 8 4 256 true",
-       .keys = "attention_bias=false sliding_window=4096",
+       .keys = "attention_bias=false sliding_window=4096 attn_logit_softcapping=50.0 "
+               "final_logit_softcapping=30.0",
        .full_every = 2,
-       .notes = {kSoftCaps}},
+       .rest = set_caps},
       {.names = "vit",
        .keys = "num_hidden_layers=12 hidden_size=768 num_attention_heads=12 "
                "intermediate_size=3072 image_size=224 patch_size=16 num_channels=3 "

@@ -3,16 +3,6 @@
 #include "sim/scenario/huggingface/huggingface_translation.hpp"
 
 namespace stepsim {
-namespace {
-
-/// A model without layers of Mamba and without experts has the shared expert as its MLP.
-void rest_of_granitemoehybrid(Translation& t) {
-  if (t.find({"layer_types"}) == nullptr) t.refuse_without("layer_types");
-  if (t.integer({"num_local_experts"}).value_or(0) == 0)
-    t.copy("ffn", {"shared_intermediate_size"});
-}
-
-}  // namespace
 
 // NOLINTNEXTLINE(readability-function-size): a table
 const std::vector<ModelLayout>& expert_huggingface_layouts() {
@@ -101,17 +91,13 @@ const std::vector<ModelLayout>& expert_huggingface_layouts() {
        .sizes = "201088 2880 2880 36 64 8 64 false",
        .keys = "num_local_experts=128 num_experts_per_tok=4 sliding_window=128 "
                "attention_bias=true",
+       .sinks = true,
+       .expert_bias = true,
        .biases = Biases::all,
-       .full_every = 2,
-       .notes = {"attention's sinks, and biases of experts and router, are left out"}},
+       .full_every = 2},
       {.names = "granitemoe",
        .sizes = "32000 4096 11008 32 32 null null false",
        .keys = "num_local_experts=8 num_experts_per_tok=2 attention_bias=false"},
-      {.names = "granitemoehybrid",
-       .sizes = "32000 4096 11008 32 32 null null false",
-       .keys = "shared_intermediate_size=1024 num_local_experts=8 num_experts_per_tok=2 "
-               "attention_bias=false layer_types=null",
-       .rest = rest_of_granitemoehybrid},
       {.names = "granitemoeshared",
        .sizes = "32000 4096 11008 32 32 null null false",
        .keys = "shared_intermediate_size=1024 num_local_experts=8 num_experts_per_tok=2 "
@@ -159,7 +145,7 @@ const std::vector<ModelLayout>& expert_huggingface_layouts() {
                "num_experts=60 num_experts_per_tok=4 mlp_only_layers=null "
                "decoder_sparse_step=1 qkv_bias=true use_sliding_window=false "
                "sliding_window=4096",
-       .notes = {"the gate of the shared expert is left out"}},
+       .shared_gate = true},
       {.names = "qwen3_moe qwen3_omni_moe_text",
        .sizes = "151936 2048 6144 24 32 4 null false",
        .keys = "moe_intermediate_size=768 num_experts=128 num_experts_per_tok=8 "

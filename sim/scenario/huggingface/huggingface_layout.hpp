@@ -2,12 +2,14 @@
 // configuration class fills in.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace stepsim {
 
 class Translation;
+struct Tree;
 
 /// Which linear layers of a layout have biases.
 enum class Biases {
@@ -36,13 +38,23 @@ struct ModelLayout {
   bool rms_norm = true;
   bool gated_mlp = true;
   bool qk_norm = false;
+  bool sandwich_norm = false;   ///< norms behind attention and MLP, too
+  bool attention_gate = false;  ///< behind attention, unless the config says no
+  bool sinks = false;           ///< of attention
+  bool expert_bias = false;     ///< of experts and router
+  bool shared_gate = false;     ///< of the shared experts
   Biases biases = Biases::stated;
   Positions positions = Positions::rotary;
   int full_every = 0;      ///< the last of so many layers attends to more than a window; 0: none
   int shared_experts = 0;  ///< built by the code where no key counts them
-  std::vector<std::string_view> notes = {};  ///< what its layers have and is not simulated
-  void (*rest)(Translation&) = nullptr;      ///< what no other layout has
-  void (*whole)(Translation&) = nullptr;     ///< translates all of it, where it is no decoder
+  /// The parts of all layers, a letter each as in model.hybrid.pattern; "" where a mistake was
+  /// reported. nullptr: all layers have attention.
+  std::string (*pattern)(Translation&) = nullptr;
+  int parts = 1;                                  ///< letters of a layer
+  void (*mixers)(Translation&, Tree&) = nullptr;  ///< writes what letters stand for
+  std::vector<std::string_view> notes = {};       ///< what its layers have and is not simulated
+  void (*rest)(Translation&) = nullptr;           ///< what no other layout has
+  void (*whole)(Translation&) = nullptr;          ///< translates all of it, where it is no decoder
 };
 
 /// Sources: configuration_*.py and modeling_*.py of src/transformers/models/* in

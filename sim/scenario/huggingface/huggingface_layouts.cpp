@@ -6,8 +6,8 @@ namespace stepsim {
 const std::vector<ModelLayout>& huggingface_layouts() {
   static const std::vector<ModelLayout> layouts = [] {
     std::vector<ModelLayout> all = dense_huggingface_layouts();
-    const std::vector<ModelLayout>& experts = expert_huggingface_layouts();
-    all.insert(all.end(), experts.begin(), experts.end());
+    for (const auto* more : {&expert_huggingface_layouts(), &hybrid_huggingface_layouts()})
+      all.insert(all.end(), more->begin(), more->end());
     return all;
   }();
   return layouts;
@@ -17,12 +17,12 @@ const std::vector<RefusedLayouts>& refused_huggingface_layouts() {
   static const std::vector<RefusedLayouts> refused{
       {"mamba mamba2 falcon_mamba rwkv rwkv5 rwkv6 rwkv7 xlstm",
        "its layers have a state instead of attention"},
-      {"bamba falcon_h1 hymba jamba nemotron_h phi4flash plamo2 recurrent_gemma "
-       "zamba zamba2",
-       "some of its layers have a state (Mamba's or another) instead of attention"},
+      {"jamba plamo2", "some of its layers have a state of Mamba's first kind"},
+      {"falcon_h1 hymba phi4flash recurrent_gemma zamba zamba2",
+       "some of its layers have a state beside attention or of another kind than Mamba-2's"},
       {"bailing_hybrid bailing_moe_linear bailing_moe_v2_5 kimi_linear minimax minimax_m1 "
-       "minimax_text_01 olmo_hybrid qwen3_5 qwen3_5_moe qwen3_5_moe_text qwen3_5_text qwen3_next",
-       "some of its layers have linear attention"},
+       "minimax_text_01 olmo_hybrid",
+       "some of its layers have linear attention of another kind than gated delta nets"},
       {"lfm2 lfm2_moe", "some of its layers are convolutions"},
       {"bart bigbird_pegasus blenderbot led longt5 m2m_100 marian mbart mt5 nllb-moe pegasus "
        "prophetnet switch_transformers t5gemma umt5 whisper",

@@ -34,7 +34,9 @@ constexpr std::string_view kHarmless =
     " is_gated_act kv_channels label2id layer_norm_elementwise_affine logit_scale logits_scaling"
     " mask_type max_position_embeddings max_sequence_length max_seq_len max_window_layers"
     " model_max_length model_type mscale n_ctx n_positions no_rope_layer_interval no_rope_layers"
-    " norm_topk_prob norm_type num_key_value_heads offset_alibi"
+    " norm_topk_prob norm_type num_key_value_heads num_logits_to_keep offset_alibi"
+    " expand moe_shared_expert_overlap mtp_hybrid_override_pattern mtp_layers_block_type"
+    " mtp_use_dedicated_embeddings rescale_prenorm_residual use_mamba_kernels"
     " original_max_position_embeddings original_rope output_past output_router_logits"
     " partial_rotary_factor pooler_output_size pretraining_tp qk_head_dim query_pre_attn_scalar"
     " relative_attention_max_distance routed_scaling_factor scale_attn_by_inverse_layer_idx"
@@ -55,8 +57,9 @@ constexpr std::string_view kOfGeneration =
     " torchscript typical_p use_bfloat16 ";
 
 /// What all keys that begin or end like that have in common.
-constexpr std::string_view kHarmlessStarts[] = {"_",       "initializer_", "rope",   "rotary",
-                                                "router_", "summary_",     "mamba_", "moe_router_"};
+constexpr std::string_view kHarmlessStarts[] = {"_",      "initializer_", "rope",
+                                                "rotary", "router_",      "summary_",
+                                                "mamba_", "moe_router_",  "time_step_"};
 constexpr std::string_view kHarmlessEnds[] = {
     "_act",     "_act_fn", "_activation", "_alpha",      "_coef",        "_eps",
     "_epsilon", "_factor", "_function",   "_multiplier", "_theta",       "_token",
@@ -85,10 +88,12 @@ constexpr LeftOut kLeftOut[] = {
     {"img_processor", "", "the vision tower is left out"},
     {"gradient_checkpointing", "", "training.recompute decides what is computed again"},
     {"lm_head_bias", "", "the bias of the logits is left out"},
+    {"mtp_num_hidden_layers", "", "the layers that predict further tokens are left out"},
     {"num_mtp_modules", "", "the layers that predict further tokens are left out"},
     {"num_nextn_predict_layers", "", "the layers that predict further tokens are left out"},
     {"quantization", "", "training.precision decides the type of the GEMMs"},
     {"quantization_config", "", "training.precision decides the type of the GEMMs"},
+    {"residual_in_fp32", "", "residuals have the type of activations"},
     {"reorder_and_upcast_attn", "", "attention runs in training.precision"},
     {"vision_config", "", "the vision tower is left out"},
 };
@@ -211,8 +216,8 @@ void Translation::set(Tree& map, std::string_view key, std::string_view value) {
        {.kind = Tree::Kind::scalar, .scalar = std::string(value), .place = config_.place}});
 }
 
-void Translation::set(std::string_view key, Tree map) {
-  model_.entries.push_back({std::string(key), config_.place, std::move(map)});
+void Translation::set(Tree& map, std::string_view key, Tree value) {
+  map.entries.push_back({std::string(key), config_.place, std::move(value)});
 }
 
 std::optional<std::string> Translation::text(Keys keys) {

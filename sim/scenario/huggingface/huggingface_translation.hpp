@@ -42,7 +42,8 @@ class Translation {
 
   void set(std::string_view key, std::string_view value) { set(model_, key, value); }
   void set(Tree& map, std::string_view key, std::string_view value);
-  void set(std::string_view key, Tree map);
+  void set(std::string_view key, Tree map) { set(model_, key, std::move(map)); }
+  void set(Tree& map, std::string_view key, Tree value);
   void set_flag(std::string_view key, bool value) { set(key, value ? "true" : "false"); }
 
   /// A value that decides something here, where the class has the key; a mistake in it is reported.

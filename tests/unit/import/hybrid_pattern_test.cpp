@@ -9,7 +9,8 @@ using namespace stepsim;
 
 TEST_CASE("a pattern is its layers, without stages and further tokens") {
   CHECK(layers_of_pattern("M-M*|M-ME/*E") == "M-M*M-ME");
-  for (const char* text : {"", "MG", "M-D", "/ME"}) {
+  CHECK(layers_of_pattern("GEGEGE*E") == "GEGEGE*E");
+  for (const char* text : {"", "MX", "M-D", "/ME"}) {
     CAPTURE(text);
     CHECK(!layers_of_pattern(text));
   }

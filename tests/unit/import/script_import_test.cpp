@@ -276,8 +276,8 @@ TEST_CASE("another architecture is refused with the reason") {
   CHECK(error("pretrain_mamba.py", "--num-layers 56")
             .starts_with("train.sh:1:10: pretrain_mamba.py trains a hybrid of Mamba and attention "
                          "layers: it cannot be imported"));
-  CHECK(error("a.py", "--hybrid-override-pattern M-MG")
-            .find("a layer of another kind than M, *, -") != std::string::npos);
+  CHECK(error("a.py", "--hybrid-override-pattern M-MD")
+            .find("a layer of another kind than M, G, *") != std::string::npos);
   CHECK(error("a.py", "--spec megatron.core.models.mamba.mamba_layer_specs mamba_stack_spec")
             .find("such a model cannot be imported") != std::string::npos);
   CHECK(error("pretrain_t5.py", "")
@@ -313,4 +313,38 @@ TEST_CASE("mistakes in a script have their place") {
   CHECK(of_script("[ -f a.py ] || echo \"python a.py is missing\"\n" + kLaunch +
                   "--wandb-exp-name \"run # 5\" --context-parallel-size 2")
             .scenario.parallelism.context.degree == 2);
+}
+
+TEST_CASE("gated delta nets, gates and sinks are read with the layers that have them") {
+  const auto model = [](const std::string& options) {
+    return std::get<Transformer>(of_script(kLaunch + options).scenario.model.shape);
+  };
+  const std::string nets =
+      "--num-layers 4 --experimental-attention-variant gated_delta_net --linear-num-key-heads 8 "
+      "--linear-num-value-heads 16 --attention-output-gate --position-embedding-type rope ";
+  const Transformer every = model(nets + "--linear-attention-freq 4");
+  CHECK(every.hybrid->pattern == "G-G-G-*-");
+  CHECK(every.layers == 4);
+  CHECK(every.hybrid->rotary);
+  CHECK(every.attention_gate);
+  CHECK(every.hybrid->delta_net == GatedDeltaNet{.key_heads = 8, .value_heads = 16});
+  const Transformer sparse =
+      model(nets +
+            "--linear-attention-freq [1,0]*2 --num-experts 8 --moe-layer-freq [0]+[1]*3 "
+            "--moe-shared-expert-intermediate-size 64 --moe-shared-expert-gate");
+  CHECK(sparse.hybrid->pattern == "G-*EGE*E");
+  CHECK(sparse.experts->shared_gate);
+  CHECK(sparse.experts->bias);
+  CHECK(model("--softmax-type learnable").sinks);
+  CHECK_FALSE(model("--softmax-type off-by-one").sinks);
+  CHECK(model("--hybrid-layer-pattern GE*E --num-experts 8").hybrid->pattern == "GE*E");
+  const auto error = [](const std::string& options) {
+    return first_line(script_error("torchrun a.py " + kGpt + options));
+  };
+  CHECK(error("--experimental-attention-variant gdn").find("add --linear-attention-freq N") !=
+        std::string::npos);
+  CHECK(error("--experimental-attention-variant dsa").find("cannot be imported") !=
+        std::string::npos);
+  CHECK(error("--experimental-attention-variant gdn --linear-attention-freq [1,0]*7")
+            .find("is of 14 layers") != std::string::npos);
 }

@@ -285,8 +285,7 @@ TEST_CASE("every model type that is offered can be read with nothing but its nam
                              : type.starts_with("glm4") ? R"(, "head_dim": 128)"
                              : type.starts_with("bailing_moe")
                                  ? R"(, "moe_intermediate_size": 1408)"
-                             : type == "granitemoehybrid" ? R"(, "layer_types": ["attention"])"
-                                                          : "";
+                                 : "";
     // Bloom's class describes a toy of two narrow layers.
     CHECK(parameters_of("{\"model_type\": \"" + type + "\"" + rest + "}") >
           (type == "bloom" ? 10'000'000 : 50'000'000));

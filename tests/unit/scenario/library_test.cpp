@@ -21,9 +21,10 @@ const Library kLibrary{{source_folder()}};
 /// Matrices, biases and norms of a layer's attention.
 std::int64_t attention_of(const Transformer& t) {
   const std::int64_t queries = t.heads * t.head_dim;
-  const std::int64_t qkv = queries + 2 * t.kv_heads * t.head_dim;
+  const std::int64_t qkv = (t.attention_gate ? 2 : 1) * queries + 2 * t.kv_heads * t.head_dim;
   const std::int64_t biases = (t.bias || t.qkv_bias ? qkv : 0) + (t.bias ? t.hidden : 0);
-  return t.hidden * (qkv + queries) + biases + (t.qk_norm ? 2 * t.head_dim : 0);
+  return t.hidden * (qkv + queries) + biases + (t.qk_norm ? 2 * t.head_dim : 0) +
+         (t.sinks ? t.heads : 0);
 }
 
 /// The matrices of arXiv 2405.04434, equations 9 to 19, by their names there, and the two norms.
@@ -48,8 +49,10 @@ std::int64_t mlps_of(const Transformer& t) {
   if (!t.experts) return t.layers * dense;
   const Experts& e = *t.experts;
   const std::int64_t widths = e.count * e.ffn + e.shared_ffn;
+  const std::int64_t biases =
+      e.bias ? e.count * ((matrices - 1) * e.ffn + t.hidden + 1) : 0;  // and the router's
   return e.dense_layers * dense +
-         (t.layers - e.dense_layers) * t.hidden * (matrices * widths + e.count);
+         (t.layers - e.dense_layers) * (t.hidden * (matrices * widths + e.count) + biases);
 }
 
 std::int64_t linear(std::int64_t in, std::int64_t out) { return in * out + out; }
@@ -74,7 +77,8 @@ std::int64_t ends_of(const Transformer& t) {
 std::int64_t parameters_of(const Transformer& t) {
   const std::int64_t attention = t.mla ? latent_attention_of(t) : attention_of(t);
   const std::int64_t norm = t.rms_norm ? t.hidden : 2 * t.hidden;
-  std::int64_t sum = t.layers * (attention + 2 * norm) + mlps_of(t) + norm + ends_of(t);
+  const std::int64_t norms = t.sandwich_norm ? 4 : 2;
+  std::int64_t sum = t.layers * (attention + norms * norm) + mlps_of(t) + norm + ends_of(t);
   const std::int64_t distances = t.relative_positions * t.heads;
   if (t.encoder_layers == 0) return sum + distances;
   sum += t.layers * (attention + norm) + norm + 2 * distances;

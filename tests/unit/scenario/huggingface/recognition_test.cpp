@@ -115,14 +115,14 @@ TEST_CASE("what the core cannot hold is refused with the reason, at its place") 
   CHECK(has(reason("mamba2"),
             "config.json:1:16: model: model_type 'mamba2' cannot be simulated: "
             "its layers have a state instead of attention"));
-  CHECK(has(reason("nemotron_h"), "some of its layers have a state"));
-  CHECK(has(refusal_of(R"({"model_type": "qwen3_next", "num_hidden_layers": 48, "hidden_size": 2048,
+  CHECK(has(reason("jamba"), "a state of Mamba's first kind"));
+  CHECK(
+      has(refusal_of(R"({"model_type": "kimi_linear", "num_hidden_layers": 48, "hidden_size": 2048,
       "num_attention_heads": 16, "num_key_value_heads": 2, "head_dim": 256, "vocab_size": 151936,
       "intermediate_size": 5120, "num_experts": 512, "num_experts_per_tok": 10,
       "moe_intermediate_size": 512})"),
-            "model: {layers: 48, hidden: 2048, heads: 16, kv_heads: 2, head_dim: 256, ffn: 5120, "
-            "vocabulary: 151936, experts: {count: 512, top_k: 10, ffn: 512}, positions: 0,"));
-  CHECK(has(reason("qwen3_next"), "some of its layers have linear attention"));
+          "model: {layers: 48, hidden: 2048, heads: 16, kv_heads: 2, head_dim: 256, ffn: 5120, "
+          "vocabulary: 151936, experts: {count: 512, top_k: 10, ffn: 512}, positions: 0,"));
   CHECK(has(reason("minimax"), "some of its layers have linear attention"));
   CHECK(has(reason("bart"), "an encoder and a decoder"));
   CHECK(has(reason("gemma3n"), "embedding of its own"));
@@ -247,16 +247,69 @@ TEST_CASE("the type of another model is not taken for a misspelt one") {
   CHECK(has(refusal_of(R"({"model_type": "deepseek_v9"})"), "did you mean 'deepseek_v2'?"));
 }
 
-TEST_CASE("hybrids are read where all of their layers have attention") {
+TEST_CASE("hybrids are read with the kind of each of their layers") {
   const std::string keys = R"({"model_type": "granitemoehybrid", "num_local_experts": 0,
       "num_hidden_layers": 2, "shared_intermediate_size": 512)";
   const Transformer dense =
       transformer_of(keys + R"(, "layer_types": ["attention", "attention"]})");
   CHECK_FALSE(dense.experts);
+  CHECK_FALSE(dense.hybrid);
   CHECK(dense.ffn == 512);
-  CHECK(has(refusal_of(keys + R"(, "layer_types": ["mamba", "attention"]})"),
-            "'layer_types' has 'mamba': only layers of full attention are simulated"));
-  CHECK(has(refusal_of(keys + "}"), "layer_types is missing"));
+  const Transformer mixed = transformer_of(keys + R"(, "layer_types": ["mamba", "attention"]})");
+  CHECK(mixed.layers == 2);
+  CHECK(mixed.hybrid->pattern == "M-*-");
+  CHECK(mixed.hybrid->head_dim == 64);  // 2 x 4096 over 128 heads
+  CHECK_FALSE(mixed.rotary());
+  CHECK(transformer_of(keys + "}").hybrid->pattern == "M-M-");
+  CHECK(has(refusal_of(keys + R"(, "layer_types": ["mamba", "convolution"]})"),
+            "'layer_types' has 'convolution'"));
+
+  const Transformer next = transformer_of(R"({"model_type": "qwen3_next", "num_hidden_layers": 8,
+      "mlp_only_layers": [0]})");
+  CHECK(next.hybrid->pattern == "G-GEGE*EGEGEGE*E");
+  CHECK(next.hybrid->parts == 2);
+  CHECK(next.hybrid->delta_net == GatedDeltaNet{.key_heads = 16, .value_heads = 32});
+  CHECK(next.attention_gate);
+  CHECK(next.experts->shared_gate);
+  CHECK(next.rotary());
+  CHECK(transformer_of(R"({"model_type": "qwen3_5_text", "num_hidden_layers": 2, "layer_types":
+      ["linear_attention", "full_attention"]})")
+            .hybrid->pattern == "G-*-");
+
+  const std::string nemotron = R"({"model_type": "nemotron_h", "hybrid_override_pattern": ")";
+  const Transformer plain = transformer_of(nemotron + R"(M-M*"})");
+  CHECK(plain.layers == 4);
+  CHECK_FALSE(plain.experts);
+  CHECK(plain.ffn == 21504);
+  CHECK(transformer_of(nemotron + R"(ME*"})").experts->shared_ffn == 7688);
+  CHECK(has(refusal_of(nemotron + R"(MX"})"), "must be of the letters M, *, - and E"));
+  CHECK(has(refusal_of(nemotron + R"(ME", "moe_latent_size": 1024})"), "'moe_latent_size'"));
+  CHECK(transformer_of(R"({"model_type": "bamba", "num_hidden_layers": 3,
+      "attn_layer_indices": [1]})")
+            .hybrid->pattern == "M-*-M-");
+}
+
+TEST_CASE("sinks, caps, gates and norms behind are read, and nothing is noted of them") {
+  for (const std::string type : {"gpt_oss", "gemma2", "gemma3_text", "qwen3_next", "qwen2_moe"}) {
+    CAPTURE(type);
+    const Model model = model_of("{\"model_type\": \"" + type + "\"}");
+    CHECK(model.notes.size() == 1);
+    CHECK(has_note(model, "assumed, as " + type + " has them by default"));
+  }
+  const Transformer oss = transformer_of(R"({"model_type": "gpt_oss"})");
+  CHECK(oss.sinks);
+  CHECK(oss.experts->bias);
+  const Transformer gemma = transformer_of(R"({"model_type": "gemma2"})");
+  CHECK(gemma.sandwich_norm);
+  CHECK(gemma.score_cap);
+  CHECK(gemma.logit_cap);
+  const Transformer uncapped = transformer_of(R"({"model_type": "gemma2",
+      "attn_logit_softcapping": null, "final_logit_softcapping": null})");
+  CHECK_FALSE(uncapped.score_cap);
+  CHECK_FALSE(uncapped.logit_cap);
+  CHECK_FALSE(transformer_of(R"({"model_type": "gemma3_text"})").score_cap);
+  CHECK_FALSE(
+      transformer_of(R"({"model_type": "qwen3_next", "attn_output_gate": false})").attention_gate);
 }
 
 TEST_CASE("a list of one value for all layers is that value") {

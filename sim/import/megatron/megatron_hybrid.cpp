@@ -1,0 +1,110 @@
+// Patterns, shares and frequencies of layers as one pattern (NVIDIA/Megatron-LM
+// megatron/training/arguments.py and
+// megatron/core/models/gpt/experimental_attention_variant_module_specs.py).
+#include "sim/import/megatron/megatron_hybrid.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/import/megatron/hybrid_pattern.hpp"
+#include "sim/import/megatron/layer_pattern.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr const char* kPatterns[] = {"hybrid-layer-pattern", "hybrid-override-pattern"};
+constexpr const char* kVariant = "experimental-attention-variant";
+constexpr const char* kLinear = "linear-attention-freq";
+
+/// Which layers have linear attention: all but every so many, or as a list says.
+std::vector<int> linear_layers(MegatronOptions& o, std::int64_t layers) {
+  if (!o.has(kLinear))
+    o.refuse(kVariant, fmt::format("{}: which layers have it is not stated: add "
+                                   "--linear-attention-freq N, of which the last has attention",
+                                   o.shown(kVariant)));
+  const std::string text = o.text(kLinear);
+  if (const auto listed = layer_pattern(text)) {
+    if (static_cast<std::int64_t>(listed->size()) == layers) return *listed;
+    o.refuse(kLinear, fmt::format("--linear-attention-freq {} is of {} layers, but there are {}",
+                                  text, listed->size(), layers));
+  }
+  const std::int64_t every = o.positive(kLinear, 1);
+  std::vector<int> linear;
+  for (std::int64_t layer = 1; layer <= layers; ++layer) linear.push_back(layer % every != 0);
+  return linear;
+}
+
+/// Layers with experts: the first of every so many, or as a list says.
+std::vector<int> expert_layers(MegatronOptions& o, std::int64_t layers) {
+  const auto count = static_cast<std::size_t>(layers);
+  if (!has_megatron_experts(o)) return std::vector<int>(count, 0);
+  const std::string text = o.text("moe-layer-freq", "1");
+  if (const auto listed = layer_pattern(text); listed && listed->size() == count) return *listed;
+  const std::int64_t every = o.positive("moe-layer-freq", 1);
+  std::vector<int> experts;
+  for (std::int64_t layer = 0; layer < layers; ++layer) experts.push_back(layer % every == 0);
+  return experts;
+}
+
+/// A GPT some of whose layers have a gated delta net in place of attention.
+MegatronPattern delta_nets(MegatronOptions& o) {
+  const std::string variant = o.text(kVariant);
+  if (variant != "gated_delta_net" && variant != "gdn")
+    o.refuse(kVariant, fmt::format("{}: such a model cannot be imported", o.shown(kVariant)));
+  const std::int64_t layers = o.required("num-layers");
+  const std::vector<int> linear = linear_layers(o, layers), experts = expert_layers(o, layers);
+  MegatronPattern pattern{.letters = "", .parts = 2};
+  for (std::size_t i = 0; i < linear.size(); ++i) {
+    pattern.letters += linear[i] != 0 ? 'G' : '*';
+    pattern.letters += experts[i] != 0 ? 'E' : '-';
+  }
+  return pattern;
+}
+
+std::string delta_net_of(MegatronOptions& o) {
+  return fmt::format(
+      "delta_net: {{key_heads: {}, value_heads: {}, key_dim: {}, value_dim: {}, convolution: {}}}",
+      o.positive("linear-num-key-heads", 16), o.positive("linear-num-value-heads", 32),
+      o.positive("linear-key-head-dim", 128), o.positive("linear-value-head-dim", 128),
+      o.positive("linear-conv-kernel-dim", 4));
+}
+
+std::string mixers_of(MegatronOptions& o) {
+  const std::int64_t head = o.positive("mamba-head-dim", 64);
+  const std::int64_t heads = o.positive("mamba-num-heads", 2 * o.required("hidden-size") / head);
+  return fmt::format("heads: {}, head_dim: {}, groups: {}, state: {}", heads, head,
+                     o.positive("mamba-num-groups", 8), o.positive("mamba-state-dim", 128));
+}
+
+}  // namespace
+
+MegatronPattern megatron_pattern(MegatronOptions& o) {
+  for (const char* name : kPatterns) {
+    if (!o.has(name)) continue;
+    if (const auto layers = layers_of_pattern(o.text(name))) return {.letters = *layers};
+    o.refuse(name,
+             fmt::format("{}: a layer of another kind than M, G, *, - and E cannot be imported",
+                         o.shown(name)));
+  }
+  if (o.has(kVariant)) return delta_nets(o);
+  if (!o.has("hybrid-attention-ratio") && !o.has("hybrid-mlp-ratio")) return {};
+  return {.letters = layers_of_shares(o.required("num-layers"),
+                                      o.number("hybrid-attention-ratio", 0, 0, 1),
+                                      o.number("hybrid-mlp-ratio", 0, 0, 1))};
+}
+
+void write_megatron_hybrid(MegatronOptions& o, const MegatronPattern& pattern, bool rotary,
+                           Draft& draft, Entries& e) {
+  for (const char* name : kPatterns) {
+    if (o.has(name) && o.text(name).find('/') != std::string::npos)
+      draft.note(o.shown(name), "depths of multi-token prediction are left out");
+  }
+  std::string text = fmt::format("pattern: \"{}\"", pattern.letters);
+  if (pattern.parts > 1) text += fmt::format(", parts: {}", pattern.parts);
+  if (rotary) text += ", rotary: true";
+  const auto has = [&](char kind) { return pattern.letters.find(kind) != std::string::npos; };
+  if (has('M')) text += ", " + mixers_of(o);
+  if (has('G')) text += ", " + delta_net_of(o);
+  e.push_back(fmt::format("hybrid: {{{}}}", text));
+}
+
+}  // namespace stepsim

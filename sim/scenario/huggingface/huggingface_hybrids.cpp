@@ -1,0 +1,257 @@
+// Layouts some of whose layers are mixers of Mamba-2 or gated delta nets, a row each.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/scenario/huggingface/huggingface_table.hpp"
+#include "sim/scenario/huggingface/huggingface_translation.hpp"
+
+namespace stepsim {
+namespace {
+
+/// What kind of part a word of a list of layers is; `mixer`: the letter of those with a state.
+/// '\0': it is none that can be simulated.
+char letter_of(std::string_view type, char mixer) {
+  if (type == "full_attention" || type == "attention") return '*';
+  if (type == "linear_attention" || type == "mamba") return mixer;
+  if (type == "moe") return 'E';
+  return type == "mlp" ? '-' : '\0';
+}
+
+/// The letters of the list; nothing where a mistake was reported.
+std::optional<std::string> letters_of_list(Translation& t, const Entry& types, char mixer) {
+  std::string letters;
+  for (const Tree& item : types.value.items) {
+    const char letter = letter_of(item.scalar, mixer);
+    if (letter == '\0') {
+      t.refuse(types,
+               fmt::format("has {}: layers of attention, Mamba-2, gated delta nets, MLPs and "
+                           "experts are simulated",
+                           quoted(item.scalar)));
+      return std::nullopt;
+    }
+    letters += letter;
+  }
+  return letters;
+}
+
+/// Each layer's letter and that of its MLP or experts.
+std::string with_mlps(const std::string& layers, char mlp) {
+  std::string pattern;
+  for (const char layer : layers) pattern += {layer, mlp};
+  return pattern;
+}
+
+std::size_t layers_stated(Translation& t) {
+  return static_cast<std::size_t>(t.integer({"num_hidden_layers"}, 1).value_or(1));
+}
+
+/// Layers of one part each, by a pattern or by words (NemotronHConfig).
+std::string pattern_of_nemotron(Translation& t) {
+  const Entry* stated = t.find({"hybrid_override_pattern"});
+  const Entry* types = t.find({"layers_block_type", "layer_types"});
+  t.find({"num_hidden_layers"});
+  if (stated != nullptr && types == nullptr) {
+    if (stated->value.scalar.find_first_not_of("M*-E") == std::string::npos)
+      return stated->value.scalar;
+    t.refuse(*stated, "must be of the letters M, *, - and E");
+    return "";
+  }
+  if (types == nullptr) return "ME*-";
+  return letters_of_list(t, *types, 'M').value_or("");
+}
+
+/// Mixers unless the list names the layer.
+std::string pattern_of_bamba(Translation& t) {
+  std::string layers(layers_stated(t), 'M');
+  if (const Entry* attention = t.find({"attn_layer_indices"})) {
+    for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+      const std::string number = std::to_string(layer);
+      const auto& items = attention->value.items;
+      if (std::ranges::any_of(items, [&](const Tree& item) { return item.scalar == number; }))
+        layers[layer] = '*';
+    }
+  }
+  return with_mlps(layers, '-');
+}
+
+std::string pattern_of_granite(Translation& t) {
+  const Entry* types = t.find({"layer_types", "layers_block_type"});
+  const bool has_experts = t.integer({"num_local_experts"}).value_or(0) > 0;
+  const auto layers =
+      types == nullptr ? std::string(layers_stated(t), 'M') : letters_of_list(t, *types, 'M');
+  return layers ? with_mlps(*layers, has_experts ? 'E' : '-') : "";
+}
+
+/// The last of so many layers has full attention, unless a list says which.
+std::optional<std::string> layers_of_qwen(Translation& t) {
+  t.find({"full_attention_interval"});
+  if (const Entry* types = t.find({"layer_types"})) return letters_of_list(t, *types, 'G');
+  const auto every =
+      static_cast<std::size_t>(t.integer({"full_attention_interval"}, 1).value_or(1));
+  std::string layers(layers_stated(t), 'G');
+  for (std::size_t layer = every - 1; layer < layers.size(); layer += every) layers[layer] = '*';
+  return layers;
+}
+
+std::string pattern_of_dense_qwen(Translation& t) {
+  const auto layers = layers_of_qwen(t);
+  return layers ? with_mlps(*layers, '-') : "";
+}
+
+/// Each layer has experts but those that are named, and those between every so many.
+std::string pattern_of_sparse_qwen(Translation& t) {
+  const auto layers = layers_of_qwen(t);
+  if (!layers) return "";
+  const Entry* dense = t.find({"mlp_only_layers"});
+  const auto step = static_cast<std::size_t>(t.integer({"decoder_sparse_step"}, 1).value_or(1));
+  std::string pattern = with_mlps(*layers, 'E');
+  for (std::size_t layer = 0; layer < layers->size(); ++layer) {
+    const std::string number = std::to_string(layer);
+    const bool is_named =
+        dense != nullptr && std::ranges::any_of(dense->value.items, [&](const Tree& item) {
+          return item.scalar == number;
+        });
+    if (is_named || (layer + 1) % step != 0) pattern[2 * layer + 1] = '-';
+  }
+  return pattern;
+}
+
+// --- what letters stand for
+
+/// Projections of mixers have no biases here, their convolutions do.
+void note_biases(Translation& t) {
+  const Entry* projection = t.find({"mamba_proj_bias", "use_bias"});
+  if (projection != nullptr && projection->value.scalar == "true")
+    t.note(fmt::format("{}: linear layers of mixers have none", projection->key));
+  const Entry* convolution = t.find({"use_conv_bias", "mamba_conv_bias"});
+  if (convolution != nullptr && convolution->value.scalar == "false")
+    t.note(fmt::format("{}: convolutions have a bias here", convolution->key));
+}
+
+void mixers_of_nemotron(Translation& t, Tree& hybrid) {
+  t.copy(hybrid, "heads", {"mamba_num_heads"});
+  t.copy(hybrid, "head_dim", {"mamba_head_dim"});
+  t.copy(hybrid, "groups", {"n_groups", "mamba_n_groups"});
+  t.copy(hybrid, "state", {"ssm_state_size"});
+  t.copy(hybrid, "convolution", {"conv_kernel", "mamba_d_conv"});
+  t.copy(hybrid, "chunk", {"chunk_size", "mamba_chunk_size"});
+  note_biases(t);
+  if (const Entry* latent = t.find({"moe_latent_size"}))
+    t.refuse(*latent, "makes tokens narrower before they go to experts, which is not simulated");
+}
+
+/// A head's width is what is left of the mixer's where nobody states it.
+void mixers_of_bamba(Translation& t, Tree& hybrid) {
+  t.copy(hybrid, "heads", {"mamba_n_heads"});
+  if (t.text({"mamba_d_head"}) == "auto") {
+    const std::int64_t width =
+        t.integer({"mamba_expand"}, 1).value_or(2) * t.integer({"hidden_size"}, 1).value_or(0);
+    const std::int64_t heads = t.integer({"mamba_n_heads"}, 1).value_or(1);
+    t.set(hybrid, "head_dim", std::to_string(width / heads));
+  } else {
+    t.copy(hybrid, "head_dim", {"mamba_d_head"});
+  }
+  t.copy(hybrid, "groups", {"mamba_n_groups"});
+  t.copy(hybrid, "state", {"mamba_d_state"});
+  t.copy(hybrid, "convolution", {"mamba_d_conv"});
+  t.copy(hybrid, "chunk", {"mamba_chunk_size"});
+  t.set(hybrid, "rotary", "true");
+  note_biases(t);
+}
+
+void mixers_of_granite(Translation& t, Tree& hybrid) {
+  mixers_of_bamba(t, hybrid);
+  const Entry* positions = t.find({"position_embedding_type"});
+  const bool is_rotary = positions != nullptr && positions->value.scalar == "rope";
+  t.set(hybrid, "rotary", is_rotary ? "true" : "false");
+}
+
+void mixers_of_qwen(Translation& t, Tree& hybrid) {
+  Tree net = t.empty();
+  t.copy(net, "key_heads", {"linear_num_key_heads"});
+  t.copy(net, "value_heads", {"linear_num_value_heads"});
+  t.copy(net, "key_dim", {"linear_key_head_dim"});
+  t.copy(net, "value_dim", {"linear_value_head_dim"});
+  t.copy(net, "convolution", {"linear_conv_kernel_dim"});
+  t.set(hybrid, "rotary", "true");
+  t.set(hybrid, "delta_net", std::move(net));
+}
+
+/// A model without experts has the shared expert as its MLP.
+void rest_of_granite(Translation& t) {
+  if (t.integer({"num_local_experts"}).value_or(0) == 0)
+    t.copy("ffn", {"shared_intermediate_size"});
+}
+
+/// A layout of Qwen's with gated delta nets.
+ModelLayout like_qwen3_next(ModelLayout layout) {
+  layout.qk_norm = layout.attention_gate = layout.shared_gate = true;
+  layout.parts = 2;
+  layout.mixers = mixers_of_qwen;
+  return layout;
+}
+
+}  // namespace
+
+const std::vector<ModelLayout>& hybrid_huggingface_layouts() {
+  static const std::vector<ModelLayout> layouts{
+      {.names = "bamba",
+       .sizes = "128000 4096 14336 32 32 8 - false",
+       .keys = "attn_layer_indices=null mamba_n_heads=128 mamba_d_head=auto mamba_n_groups=1 "
+               "mamba_d_state=256 mamba_d_conv=4 mamba_expand=2 mamba_chunk_size=256",
+       .pattern = pattern_of_bamba,
+       .parts = 2,
+       .mixers = mixers_of_bamba},
+      {.names = "granitemoehybrid",
+       .sizes = "32000 4096 11008 32 32 null null false",
+       .keys = "shared_intermediate_size=1024 num_local_experts=8 num_experts_per_tok=2 "
+               "attention_bias=false layer_types=null mamba_n_heads=128 mamba_d_head=auto "
+               "mamba_n_groups=1 mamba_d_state=256 mamba_d_conv=4 mamba_expand=2 "
+               "mamba_chunk_size=256",
+       .pattern = pattern_of_granite,
+       .parts = 2,
+       .mixers = mixers_of_granite,
+       .rest = rest_of_granite},
+      {.names = "nemotron_h",
+       .sizes = "131072 4096 21504 - 32 8 128 false",
+       .keys = "layers_block_type=null hybrid_override_pattern=null attention_bias=false "
+               "mlp_bias=false mamba_num_heads=128 mamba_head_dim=64 n_groups=8 "
+               "ssm_state_size=128 conv_kernel=4 chunk_size=128 n_routed_experts=8 "
+               "moe_intermediate_size=7688 moe_shared_expert_intermediate_size=7688 "
+               "n_shared_experts=1 num_experts_per_tok=2 moe_latent_size=null "
+               "hidden_dropout=0.0 attention_dropout=0.0",
+       .gated_mlp = false,
+       .pattern = pattern_of_nemotron,
+       .mixers = mixers_of_nemotron},
+      like_qwen3_next(
+          {.names = "qwen3_5_text qwen3_5",
+           .sizes = "248320 4096 12288 32 16 4 256 false",
+           .keys = "attention_bias=false layer_types=null full_attention_interval=4 "
+                   "linear_num_key_heads=16 linear_num_value_heads=32 linear_key_head_dim=128 "
+                   "linear_value_head_dim=128 linear_conv_kernel_dim=4",
+           .pattern = pattern_of_dense_qwen}),
+      like_qwen3_next(
+          {.names = "qwen3_5_moe_text qwen3_5_moe",
+           .sizes = "248320 2048 - 40 16 2 256 false",
+           .keys = "attention_bias=false layer_types=null full_attention_interval=4 "
+                   "linear_num_key_heads=16 linear_num_value_heads=32 linear_key_head_dim=128 "
+                   "linear_value_head_dim=128 linear_conv_kernel_dim=4 num_experts=256 "
+                   "num_experts_per_tok=8 moe_intermediate_size=512 "
+                   "shared_expert_intermediate_size=512",
+           .pattern = pattern_of_sparse_qwen}),
+      like_qwen3_next(
+          {.names = "qwen3_next",
+           .sizes = "151936 2048 5632 48 16 2 256 false",
+           .keys = "attention_bias=false layer_types=null full_attention_interval=4 "
+                   "linear_num_key_heads=16 linear_num_value_heads=32 linear_key_head_dim=128 "
+                   "linear_value_head_dim=128 linear_conv_kernel_dim=4 num_experts=512 "
+                   "num_experts_per_tok=10 moe_intermediate_size=512 "
+                   "shared_expert_intermediate_size=512 mlp_only_layers=null "
+                   "decoder_sparse_step=1",
+           .pattern = pattern_of_sparse_qwen}),
+  };
+  return layouts;
+}
+
+}  // namespace stepsim
