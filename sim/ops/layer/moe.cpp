@@ -82,6 +82,28 @@ double output_bytes(const Pass& pass, const Rows& rows, const GroupedLinear& l) 
   return pass.element() * rows.computed * static_cast<double>(l.out);
 }
 
+/// Bytes of a number of a row that its expert's last bias costs, weighed by the router as the row
+/// is, by operators of PyTorch on each expert's rows (NVIDIA/Megatron-LM
+/// megatron/core/transformer/moe/experts.py, _apply_bias), with probabilities in fp32. Forward the
+/// product is written (4), added to the row in 16 bits (2 + 4 + 4), joined with other experts' (4 +
+/// 4) and narrowed (4 + 2). Backward the gradient is widened (2 + 4), narrowed for the rows (4 + 2),
+/// which are joined (2 + 2), multiplied by probabilities and summed over rows (4 + 4 + 4), and by
+/// the bias and summed over numbers (4 + 4 + 4).
+constexpr double kForwardBias = 28, kBackwardBias = 40;
+
+/// Launches of one expert's rows, in either direction: two operators of eager PyTorch (docs/host.md).
+constexpr Seconds kBiasOfExpert = 32_us;
+
+Launch weighed_bias(const Pass& pass, const Rows& rows, const GroupedLinear& l, const char* what,
+                    double bytes) {
+  const double numbers = rows.computed * static_cast<double>(l.out);
+  if (!launches_each(pass))  // one kernel for all, which reads rows and writes them
+    return memory_bound(std::string(l.name) + what, 2 * pass.element() * numbers);
+  Launch launch = memory_bound(std::string(l.name) + what, bytes * numbers);
+  launch.more_launches = kBiasOfExpert * static_cast<double>(rows.local);
+  return launch;
+}
+
 void add_forward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear& l) {
   const std::string name = l.name;
   add_operand(op.forward, pass, name, rows.computed * static_cast<double>(l.in), l.first,
@@ -93,9 +115,7 @@ void add_forward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear
   if (l.bias) {
     op.parameters.insert(op.parameters.end(), static_cast<std::size_t>(rows.local),
                          static_cast<double>(l.out));
-    // Weighed by the router as the rows are (megatron/core/transformer/moe/experts.py, _apply_bias).
-    if (!l.first)
-      op.forward.emplace_back(memory_bound(name + " bias", 2 * output_bytes(pass, rows, l)));
+    if (!l.first) op.forward.emplace_back(weighed_bias(pass, rows, l, " bias", kForwardBias));
   }
   if (pass.quantises()) op.quantised += static_cast<double>(rows.local * l.in * l.out);
   op.saved += Bytes{pass.linear_element() * rows.computed * static_cast<double>(l.in)};
@@ -115,9 +135,12 @@ void add_backward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinea
   add_product(op.backward, pass,
               grouped_gemm(name + " wgrad", pass, l.in, l.out, rows.each, rows.local, true));
   add_gradient_sum(op.backward, pass, name, static_cast<double>(rows.local * l.in * l.out));
-  if (l.bias)
+  if (l.bias && l.first)
     op.backward.emplace_back(for_weights(
         memory_bound(name + " bias gradient", output_bytes(pass, rows, l), MemoryRate::norm)));
+  if (l.bias && !l.first)
+    op.backward.insert(op.backward.begin(),
+                       weighed_bias(pass, rows, l, " bias gradient", kBackwardBias));
   for (std::int64_t i = 0; i < rows.local; ++i) {
     op.backward.emplace_back(GradientReady{static_cast<double>(l.in * l.out), op.expert});
     if (l.bias) op.backward.emplace_back(GradientReady{static_cast<double>(l.out), op.expert});
