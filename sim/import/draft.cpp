@@ -55,6 +55,11 @@ std::string to_string(const Assumption& assumption) {
                      assumption.state);
 }
 
+void Draft::replace(const std::string& entry, const std::string& by) {
+  const std::size_t at = body_.find(entry);
+  if (at != std::string::npos) body_.replace(at, entry.size(), by);
+}
+
 void Draft::map(const std::string& key, const std::vector<std::string>& entries) {
   std::vector<std::string> all;
   for (const std::string& entry : entries) all.push_back(one_entry(entry));

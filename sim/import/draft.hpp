@@ -36,6 +36,8 @@ class Draft {
   /// A map in flow style of entries "key: value"; nothing when it has none. A value that would be
   /// read as more than one is quoted.
   void map(const std::string& key, const std::vector<std::string>& entries);
+  /// Writes another entry in place of the first one that reads so.
+  void replace(const std::string& entry, const std::string& by);
   /// What the source says and a scenario cannot, and what is simulated in its place.
   void note(const std::string& what, const std::string& why) {
     notes_.push_back(what + ": " + why);

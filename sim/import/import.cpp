@@ -10,6 +10,7 @@
 #include "sim/core/shell_word.hpp"
 #include "sim/import/importer.hpp"
 #include "sim/plan/load.hpp"
+#include "sim/scenario/describe/default_attention.hpp"
 #include "sim/scenario/load.hpp"
 #include "sim/text/file.hpp"
 
@@ -28,6 +29,30 @@ std::vector<Diagnostic> of_the_made(const UserError& error, const std::string& m
     mistake.message = fmt::format("the scenario made from {}: {}", from, mistake.message);
   }
   return mistakes;
+}
+
+/// Where the kernel of attention that a program would take has not what the model asks for (sinks, a
+/// cap of scores), the program multiplies by itself: Hugging Face's modules have eager attention,
+/// Megatron-LM's products of its own.
+Draft with_possible_attention(Draft draft, const ImportOptions& options,
+                              const std::string& products) {
+  const std::string text = draft.text(), key = "attention: ";
+  const std::size_t at = text.find(", " + key);
+  if (at == std::string::npos) return draft;
+  const std::size_t begin = at + 2 + key.size();
+  const std::string kernel = text.substr(begin, text.find_first_of(",}", begin) - begin);
+  const std::string file = options.output.empty() ? "scenario.yaml" : options.output;
+  try {
+    const Scenario scenario = parse_scenario(
+        text, file, library_for(file), {{"training.attention", kUnfusedAttention}}, known_names());
+    const auto* model = std::get_if<Transformer>(&scenario.model.shape);
+    if (model == nullptr || can_compute_attention(kernel, *model)) return draft;
+    draft.replace(key + kernel, key + products);
+    draft.note("attention by " + kernel,
+               products + ", as that kernel has not what the model does to its scores");
+  } catch (const UserError&) {  // is written when the draft is checked
+  }
+  return draft;
 }
 
 void check(const std::string& text, const ImportOptions& options) {
@@ -80,8 +105,11 @@ ExitCode import(const ImportOptions& options, std::ostream& out, std::ostream& n
     throw UserError(fmt::format("-o {} would replace the file that is read", options.output));
   const Importer& importer = importer_for(options);
   const bool is_cluster = importer.cluster != nullptr;
-  return write(is_cluster ? importer.cluster(options) : importer.scenario(options), is_cluster,
-               options, out, notes);
+  if (is_cluster) return write(importer.cluster(options), true, options, out, notes);
+  const bool is_megatron = importer.name == std::string_view("megatron");
+  return write(with_possible_attention(importer.scenario(options), options,
+                                       is_megatron ? kUnfusedAttention : kEagerAttention),
+               false, options, out, notes);
 }
 
 }  // namespace stepsim

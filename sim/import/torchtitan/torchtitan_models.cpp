@@ -22,6 +22,7 @@ constexpr TorchtitanModel kModels[] = {
      "experts: {count: 8, top_k: 3, ffn: 256, shared_ffn: 512, dense_layers: 1}, mla: {query_rank: "
      "0, kv_rank: 512, nope_dim: 128, rope_dim: 64, value_dim: 128}}"},
     {"gpt_oss", "120b", "gpt-oss-120b"},
+    {"gpt_oss", "20b", "gpt-oss-20b"},
     {"llama2", "13B", "llama2-13b"},
     {"llama2", "70B", "llama2-70b"},
     {"llama2", "7B", "llama2-7b"},

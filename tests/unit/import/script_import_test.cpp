@@ -336,6 +336,12 @@ TEST_CASE("gated delta nets, gates and sinks are read with the layers that have 
   CHECK(sparse.experts->shared_gate);
   CHECK(sparse.experts->bias);
   CHECK(model("--softmax-type learnable").sinks);
+  const Script learnable(kLaunch + "--softmax-type learnable");
+  ImportOptions options = learnable.options();
+  options.cluster = "dgx-a100-80";
+  const Imported flash = imported(options);
+  CHECK(flash.scenario.training.attention == "unfused");
+  CHECK(flash.notes.find("attention by flash2: unfused") != std::string::npos);
   CHECK_FALSE(model("--softmax-type off-by-one").sinks);
   CHECK(model("--hybrid-layer-pattern GE*E --num-experts 8").hybrid->pattern == "GE*E");
   const auto error = [](const std::string& options) {
