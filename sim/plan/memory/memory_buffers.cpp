@@ -22,7 +22,7 @@ Bytes placeholder_bytes(const Scenario& scenario, const OpGraph& graph, int stag
   }
   double elements = 0;
   for (const auto& [rows, columns] : shapes) elements += static_cast<double>(rows * columns);
-  return Bytes{elements * scenario.training.element()};
+  return Bytes{elements * scenario.training.parameter_element()};
 }
 
 Bytes bucket_bytes(const Scenario& scenario, double parameters) {
@@ -31,6 +31,10 @@ Bytes bucket_bytes(const Scenario& scenario, double parameters) {
   const Bytes all{parameters * gradient_bytes(scenario)};
   if (copies_gradients(scenario)) return all;
   if (replicas(scenario) == 1) return Bytes{0};
+  if (scenario.framework == Framework::deepspeed && strategy.shards_gradients) {
+    const double buffers = data.overlap && !strategy.shards_parameters ? 2 : 1;
+    return buffers * data.bucket + std::min(data.bucket, all);
+  }
   if (!strategy.shards_gradients || strategy.shards_parameters) return Bytes{0};
   return std::min((data.overlap ? 2.0 : 1.0) * data.bucket, all);
 }

@@ -19,7 +19,10 @@ Bytes placeholder_bytes(const Scenario& scenario, const OpGraph& graph, int stag
 /// Bytes of copies of gradients on their way to other ranks. Gradients that stay whole are reduced
 /// in place (NVIDIA/Megatron-LM megatron/core/distributed/param_and_grad_buffer.py); sharded ones
 /// pass through a bucket, and through a second one when reduction and backward overlap
-/// (deepspeedai/DeepSpeed deepspeed/runtime/zero/stage_1_and_2.py, ipg_buffer). PyTorch's DDP
+/// (deepspeedai/DeepSpeed deepspeed/runtime/zero/stage_1_and_2.py, ipg_buffer). DeepSpeed allocates
+/// buckets of their full size, however few gradients there are, and reduces a copy of what is in
+/// one (the same file, allreduce_bucket, flattens it; stage3.py, whose bucket is one, and
+/// deepspeed/runtime/comm/coalesced_collectives.py, reduce_scatter_coalesced). PyTorch's DDP
 /// copies all gradients into buckets and back unless told otherwise
 /// (gradient_as_bucket_view=False).
 Bytes bucket_bytes(const Scenario& scenario, double parameters);
