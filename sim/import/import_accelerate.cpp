@@ -167,19 +167,22 @@ class AccelerateImport {
     config_.problems().throw_if_any();
     const Batch batch = trainer_batch(settings_, data_, draft_);
     add_no_sync(batch, data_, plan_.data);
-    Entries e{
-        fmt::format("sequence_length: {}", settings_.sequence_length),
-        fmt::format("global_batch: {}", batch.global), fmt::format("micro_batch: {}", batch.micro),
-        "precision: " + trainer_precision(settings_, "mixed_precision is not stated", draft_)};
+    const std::string precision =
+        trainer_precision(settings_, "mixed_precision is not stated", draft_);
+    Entries e{fmt::format("sequence_length: {}", settings_.sequence_length),
+              fmt::format("global_batch: {}", batch.global),
+              fmt::format("micro_batch: {}", batch.micro), "precision: " + precision};
     if (!settings_.optimizer.empty()) e.push_back("optimizer: " + settings_.optimizer);
     if (!settings_.optimizer_kernels.empty())
       e.push_back("optimizer_kernels: " + settings_.optimizer_kernels);
     if (settings_.clipping) e.push_back(fmt::format("gradient_clipping: {}", *settings_.clipping));
     if (settings_.recompute || plan_.recompute) e.emplace_back("recompute: full");
     const std::string dynamo = in_upper_case(config_.text("dynamo_config.dynamo_backend", "NO"));
-    if (settings_.is_compiled || dynamo == "INDUCTOR") e.emplace_back("fusion: compiled");
+    add_kernels(settings_, settings_.is_compiled || dynamo == "INDUCTOR", e);
     e.push_back("attention: " + attention_of(settings_, machine_.cluster.gpu));
     add_method(settings_, e);
+    const bool shards = std::ranges::find(plan_.data, "sharding: zero3") != plan_.data.end();
+    add_wide_parameters(settings_, precision, shards, e, draft_);
     draft_.map("training", e);
   }
 

@@ -32,11 +32,7 @@ KnownKeys known_keys() {
                  {"lisa_n_layers", {"all layers are trained", ""}},
                  {"load_in_4bit", {"frozen weights are kept in the precision of the run", ""}},
                  {"load_in_8bit", {"frozen weights are kept in the precision of the run", ""}},
-                 {"liger_fused_linear_cross_entropy", {"kernels are not Liger's", ""}},
-                 {"liger_glu_activation", {"kernels are not Liger's", ""}},
-                 {"liger_layer_norm", {"kernels are not Liger's", ""}},
-                 {"liger_rms_norm", {"kernels are not Liger's", ""}},
-                 {"liger_rope", {"kernels are not Liger's", ""}},
+                 {"liger_layer_norm", {"PyTorch's is one kernel, too", "true"}},
                  {"quantization", {"weights are not quantized", ""}},
                  {"rl", {"a step is one of pretraining: no reference model, no generation", ""}},
                  {"sample_packing", {"sequences have one length, which packing fills", "true"}},
@@ -109,6 +105,7 @@ class AxolotlImport {
     settings_.recompute = is_said("gradient_checkpointing");
     settings_.is_compiled = is_said("torch_compile");
     settings_.lora = lora();
+    read_kernels();
     read_attention();
   }
 
@@ -194,6 +191,20 @@ class AxolotlImport {
     return adapter.empty() ? "" : lora_text(adapters, draft_);
   }
 
+  /// Plugins' kernels (src/axolotl/integrations/liger/args.py and cut_cross_entropy/args.py).
+  void read_kernels() {
+    int on = 0;
+    for (const char* key : {"liger_rope", "liger_rms_norm", "liger_glu_activation"})
+      on += config_.is_on(key) ? 1 : 0;
+    settings_.has_liger_modules = on == 3;
+    if (on > 0 && on < 3)
+      draft_.note("liger_rope, liger_rms_norm, liger_glu_activation",
+                  "kernels are Liger's where all three are on");
+    if (config_.is_on("liger_fused_linear_cross_entropy"))
+      settings_.cross_entropy = "liger_fused_linear";
+    if (config_.is_on("cut_cross_entropy")) settings_.cross_entropy = "cut_cross_entropy";
+  }
+
   void read_attention() {
     const std::string named = config_.text("attn_implementation");
     if (is_said("eager_attention") || named == "eager") settings_.attention = "eager";
@@ -201,6 +212,16 @@ class AxolotlImport {
     for (const char* fused : {"flash_attention", "sdp_attention", "xformers_attention",
                               "flex_attention", "s2_attention"})
       config_.has(fused);
+  }
+
+  /// The model is loaded in the type of products (resolve_dtype of
+  /// src/axolotl/utils/config/__init__.py), which accelerate widens for FSDP alone
+  /// (huggingface/accelerate src/accelerate/accelerator.py, prepare_model).
+  void add_parameters(Entries& e) {
+    const bool is_narrow = settings_.precision == "bf16" || settings_.precision == "fp16";
+    if (!is_narrow || !settings_.lora.empty()) return;
+    const bool shards = std::ranges::find(plan_.data, "sharding: zero3") != plan_.data.end();
+    e.emplace_back(shards ? "parameters: fp32" : "master_weights: false");
   }
 
   void write_training() {
@@ -214,11 +235,11 @@ class AxolotlImport {
               "optimizer_kernels: " + settings_.optimizer_kernels,
               fmt::format("gradient_clipping: {}", settings_.clipping.value_or(true))};
     if (settings_.recompute || plan_.recompute) e.emplace_back("recompute: full");
-    // The modules of transformers launch their operations one by one.
-    e.emplace_back(settings_.is_compiled ? "fusion: compiled" : "fusion: none");
+    add_kernels(settings_, settings_.is_compiled, e);
     e.push_back("attention: " + attention_of(settings_, machine_.cluster.gpu));
     if (settings_.lora.empty()) e.emplace_back("fused_qkv: false");
     add_method(settings_, e);
+    add_parameters(e);
     draft_.map("training", e);
   }
 

@@ -186,8 +186,27 @@ class DeepspeedImport {
     return "adam";
   }
 
+  /// Parameters stay fp32, and passes run under autocast (deepspeed/runtime/torch_autocast.py).
+  bool autocasts() { return !options_.precision && config_.is_on("torch_autocast.enabled"); }
+  std::string autocast_type() {
+    config_.list("torch_autocast.lower_precision_safe_modules");
+    const std::string type =
+        config_.choice("torch_autocast.dtype",
+                       {"bfloat16", "float16", "torch.bfloat16", "torch.float16"}, "bfloat16");
+    return type.ends_with("bfloat16") ? "bf16" : "fp16";
+  }
+  /// Stage 3 gathers and reduces what autocast narrows in that type; the others reduce fp32 here.
+  void add_autocast(Entries& e) {
+    const bool is_stage_3 = config_.count("zero_optimization.stage") == 3;
+    e.emplace_back(is_stage_3 ? "parameters: fp32" : "autocast: true");
+    if (is_stage_3) return;
+    gradients_ = 4;
+    draft_.note("torch_autocast", "gradients are reduced in fp32");
+  }
+
   std::string precision() {
     if (options_.precision) return *options_.precision;
+    if (autocasts()) return autocast_type();
     if (config_.is_on("bf16.enabled") || config_.is_on("bfloat16.enabled")) return "bf16";
     if (config_.is_on("fp16.enabled")) return "fp16";
     const bool bf16 =
@@ -226,6 +245,7 @@ class DeepspeedImport {
               "optimizer: " + optimizer(),
               fmt::format("gradient_clipping: {}", clips())};
     gradients_ = precision == "fp32" || precision == "tf32" ? 4 : 2;
+    if (autocasts()) add_autocast(e);
     if (const JsonTree* type = config_.find("communication_data_type")) {
       const std::set<std::string> types{"fp32", "fp16", "bf16"};
       if (!type->is(Kind::text) || !types.contains(type->text))
@@ -236,7 +256,8 @@ class DeepspeedImport {
     if (has_trainer_optimizer() && !settings_.optimizer_kernels.empty())
       e.push_back("optimizer_kernels: " + settings_.optimizer_kernels);
     if (settings_.recompute) e.emplace_back("recompute: full");
-    if (settings_.is_compiled) e.emplace_back("fusion: compiled");
+    if (settings_.is_compiled || settings_.has_liger_modules || !settings_.cross_entropy.empty())
+      add_kernels(settings_, settings_.is_compiled, e);
     e.push_back("attention: " + (settings_.attention.empty()
                                      ? fused_attention(machine_.cluster.gpu)
                                      : attention_of(settings_, machine_.cluster.gpu)));

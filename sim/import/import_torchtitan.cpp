@@ -223,7 +223,21 @@ class TorchtitanImport {
     read_float8(e, float8);
     e.push_back(fmt::format("gradients: {}", reduce == "float32" ? "fp32" : "bf16"));
     if (config_.choice("training.dtype", kTypes, "float32") == "bfloat16")
-      e.emplace_back("master_weights: false");
+      return e.emplace_back("master_weights: false"), void();
+    if (param == "float32") return;
+    // FSDP casts its shards; one rank and replicas run under autocast (maybe_enable_amp of
+    // torchtitan/distributed/utils.py). Beside stages ZeRO-1 stands for FSDP, whose bf16
+    // parameters stay gathered.
+    if (shards_ * context_ > 1 && stages_ == 1) e.emplace_back("parameters: fp32");
+    if (shards_ * context_ == 1 && !float8 && !mx) add_autocast(e, reduce);
+  }
+
+  void add_autocast(Entries& e, const std::string& reduce) {
+    e.emplace_back("autocast: true");
+    if (reduce == "float32") return;
+    std::ranges::replace(e, std::string("gradients: bf16"), std::string("gradients: fp32"));
+    draft_.note("training.mixed_precision_reduce " + reduce,
+                "gradients have the type of their parameters, fp32, without FSDP");
   }
 
   void read_float8(Entries& e, bool is_used) {

@@ -99,6 +99,10 @@ class TrainerImport {
     return {.framework = "pytorch-ddp", .data = {"sharding: ddp"}};
   }
 
+  static bool shards(const FsdpKeys& plan) {
+    return std::ranges::find(plan.data, "sharding: zero3") != plan.data.end();
+  }
+
   void write_training(FsdpKeys& plan) {
     const Batch batch = trainer_batch(settings_, machine_.gpus(), draft_);
     add_no_sync(batch, machine_.gpus(), plan.data);
@@ -111,11 +115,11 @@ class TrainerImport {
     if (!settings_.optimizer_kernels.empty())
       e.push_back("optimizer_kernels: " + settings_.optimizer_kernels);
     if (settings_.recompute || plan.recompute) e.emplace_back("recompute: full");
-    // The modules of transformers launch their operations one by one.
-    e.emplace_back(settings_.is_compiled ? "fusion: compiled" : "fusion: none");
+    add_kernels(settings_, settings_.is_compiled, e);
     e.push_back("attention: " + attention_of(settings_, machine_.cluster.gpu));
     if (settings_.lora.empty()) e.emplace_back("fused_qkv: false");
     add_method(settings_, e);
+    add_wide_parameters(settings_, precision, shards(plan), e, draft_);
     draft_.map("training", e);
     if (settings_.precision.empty())
       draft_.assume({"precision", "fp32", "neither bf16 nor fp16 is stated", "--precision NAME"});

@@ -30,7 +30,7 @@ void freeze(Op& op) {
 void drop_gradient(Op& op) {
   op.has_gradient = false;
   op.backward.clear();
-  op.saved = op.saved_input = op.saved_scores = op.scratch = Bytes{0};
+  op.saved = op.saved_input = op.saved_scores = op.scratch = op.weight_copies = Bytes{0};
 }
 
 }  // namespace

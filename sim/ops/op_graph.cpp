@@ -20,7 +20,7 @@ void build_blocks(OpGraph& graph, const Scenario& s, const Pass& pass, const Tra
   BlockChain chain = transformer_blocks(s, model, pass);
   graph.blocks = std::move(chain.blocks);
   graph.chain = std::move(chain.chain);
-  graph.boundary = pass.activation(model.hidden);
+  graph.boundary = pass.carried().activation(model.hidden);
   graph.without_copy = std::move(chain.without_copy);
   if (!shares_embedding(model) || pass.frozen) return;
   graph.tied_elements = graph.blocks.front().order().front()->parameters.front();
@@ -171,10 +171,16 @@ Bytes Block::tables() const {
 Bytes Block::saved(const Recomputation& recompute) const {
   if (recomputable && recompute.kind == Recompute::full) return input;
   Bytes sum;
-  for (const Op& op : dag.ops) sum += op.saved;
+  for (const Op& op : dag.ops) sum += op.kept();
   for (const RecomputeRegion& region : regions) {
     if (recompute.repeats(region.module)) sum -= region.dropped;
   }
+  return sum;
+}
+
+Bytes Block::weight_copies() const {
+  Bytes sum;
+  for (const Op& op : dag.ops) sum += op.weight_copies;
   return sum;
 }
 

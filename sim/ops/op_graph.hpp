@@ -87,13 +87,20 @@ struct Op {
   Bytes saved;         ///< kept for backward, per micro-batch
   Bytes saved_input;   ///< the part of saved that enters the op
   Bytes saved_scores;  ///< the part of saved that selective recompute drops and computes again
-  Bytes scratch;       ///< held while its backward runs, beside the gradients of inputs and output
+  /// Copies of weights in the type of products, which a forward pass makes and backward needs:
+  /// autocast keeps those of trained weights until the forward pass ends (pytorch/pytorch
+  /// aten/src/ATen/autocast_mode.cpp, cached_cast), of a layer that is computed again too.
+  Bytes weight_copies;
+  Bytes scratch;  ///< held while its backward runs, beside the gradients of inputs and output
   std::vector<WeightShape> placeholders;  ///< empty gradients that its library keeps by shape
   bool loss = false;                      ///< true: it keeps logits and what the loss makes of them
   Bytes kept_for_weights;       ///< inputs and output gradients that gradients of parameters
                                 ///< need, where they are computed later
   Flops flops;                  ///< forward model FLOPs of this rank (attention counted in full)
   bool core_attention = false;  ///< what selective recompute drops and computes again
+
+  /// All that its forward pass leaves for backward, per micro-batch.
+  Bytes kept() const { return saved + weight_copies; }
 };
 
 /// The ops of a block and who waits for whom, in order of insertion.
@@ -151,6 +158,7 @@ struct Block {
   double frozen_quantised() const;  ///< parameters that are not trained and are multiplied in fp8
   /// Kept of one micro-batch where the block by itself is recomputed like that.
   Bytes saved(const Recomputation& recompute) const;
+  Bytes weight_copies() const;  ///< of its ops
   ForwardFlops forward_flops() const;
   /// Modules that the backward pass runs again: those whose output has a gradient.
   std::vector<const RecomputeRegion*> repeated_regions(const Recomputation& recompute) const;

@@ -25,6 +25,8 @@ PassPrecision precision_of(const Scenario& s) {
           .linear = t.precision,
           .fp8_scaling = t.fp8_scaling,
           .fp8_copies = fp8_copies(t.fp8_scaling, s.cluster.gpu.architecture),
+          .casts_weights = t.autocast && t.keeps_wide_parameters(),
+          .wide = t.parameter_element(),
           .recast_weights = gathers,
           .gathers_fp8 = gathers && t.fp8_parameters,
           .transposes_weights = transposes_frozen(s),
@@ -68,6 +70,8 @@ Pass Pass::of(LayerPart part) const {
   own.precision = style->type_of(part, precision);
   return own;
 }
+
+Pass Pass::carried() const { return casts_weights ? of(LayerPart::residual) : *this; }
 
 Pass pass_of(const Scenario& scenario, const Style& style) {
   return {shape_of(scenario), precision_of(scenario),

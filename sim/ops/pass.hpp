@@ -32,6 +32,8 @@ struct PassPrecision {
   Precision linear = Precision::bf16;     ///< type of the linear layers' products
   Fp8Scaling fp8_scaling = Fp8Scaling::delayed;
   int fp8_copies = 2;           ///< copies of a quantised tensor: by rows, and by columns
+  bool casts_weights = false;   ///< products cast weights that are wider (autocast)
+  double wide = 4;              ///< bytes of such a weight, and of its gradient
   bool recast_weights = false;  ///< weights are quantised in each pass, not once a step
   bool gathers_fp8 = false;     ///< weights come quantised, by rows, in each pass
   /// true: fp8 weights are transposed for each gradient of their inputs
@@ -46,6 +48,8 @@ struct PassPrecision {
   /// Bytes an element of a cast to fp32, or from it; 0 where activations are fp32.
   double cast() const { return element() < 4 ? element() + 4 : 0; }
   bool quantises() const { return linear == Precision::fp8; }
+  /// Bytes an element of a cast of a weight to what products take, or of its gradient back.
+  double weight_cast() const { return element() + wide; }
   /// Bytes of an operand of a linear layer, with its share of a block's scale.
   double linear_element() const {
     return quantises() ? fp8_bytes(fp8_scaling) : bytes_per_element(linear);
@@ -91,6 +95,9 @@ struct Pass : PassShape, PassPrecision, PassSplit {
   }
   /// The pass as a part of a layer sees it that its style may leave in fp32.
   Pass of(LayerPart part) const;
+  /// The pass as the embedding and what residual connections carry between blocks see it: autocast
+  /// leaves them the type of the embedding's table.
+  Pass carried() const;
   /// Whether tensor ranks gather the input of a linear layer and scatter its gradient.
   bool gathers_tokens() const { return tensor > 1 && sequence_parallel; }
 };

@@ -18,7 +18,7 @@ namespace stepsim {
 namespace {
 
 Bytes block_input(const Pass& pass, std::int64_t hidden) {
-  return Bytes{pass.element() * static_cast<double>(pass.outer_tokens() * hidden)};
+  return Bytes{pass.carried().element() * static_cast<double>(pass.outer_tokens() * hidden)};
 }
 
 Block layer_block(const LayerStack& stack, const std::string& name, OpDag dag) {
@@ -57,7 +57,7 @@ Block embedding_block(const LayerStack& stack) {
   Block block{.name = "embedding"};
   add_tokens(block.dag, stack,
              stack.model.vision ? patch_embedding(stack.pass, stack.model)
-                                : embedding(stack.pass, stack.model),
+                                : embedding(stack.pass.carried(), stack.model),
              {});
   return block;
 }

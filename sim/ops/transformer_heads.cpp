@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/ops/style/style.hpp"
+
 namespace stepsim {
 namespace {
 
@@ -37,6 +39,11 @@ void add_logits(OpDag& dag, const LayerStack& stack, const Pass& pass, bool owns
                 const Vertices& inputs) {
   const Transformer& model = stack.model;
   const std::int64_t rows = vocabulary_rows(pass, model.vocabulary);
+  if (takes_product_in(pass.style->cross_entropy)) {
+    Op loss = fused_linear_loss(pass, model.hidden, rows);
+    dag.add(owns_weights ? std::move(loss) : share_weights(std::move(loss)), inputs);
+    return;
+  }
   // Megatron-LM's own layer, whoever's the others are.
   Pass own = pass;
   own.place.keeps_placeholders = false;
@@ -99,8 +106,8 @@ Block head_block(const LayerStack& layers, bool owns_weights) {
   LayerStack stack = layers;
   stack.pass = unquantised(stack.pass);
   const Transformer& model = stack.model;
-  const double input =
-      stack.pass.element() * static_cast<double>(stack.pass.outer_tokens() * model.hidden);
+  const double input = stack.pass.carried().element() *
+                       static_cast<double>(stack.pass.outer_tokens() * model.hidden);
   Block block{.name = "head", .dag = {}, .input = Bytes{input}};
   Vertices last;
   if (!model.post_norm)

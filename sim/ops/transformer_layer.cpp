@@ -12,17 +12,30 @@
 namespace stepsim {
 namespace {
 
+/// Whether linear layers of one input each cast it for themselves: autocast keeps copies of weights
+/// alone, and a compiler sees that they are alike.
+bool casts_input_again(const Pass& pass) { return pass.casts_weights && !pass.style->finds_twins; }
+
+Launch input_cast(const Pass& pass, const std::string& name, std::int64_t hidden) {
+  return memory_bound(name, pass.weight_cast() * static_cast<double>(pass.outer_tokens() * hidden));
+}
+
 /// A linear layer whose input is kept by another one already, unless each keeps what it gathered,
 /// and to whose gradient it adds.
 Op of_the_same_input(const Pass& pass, const std::string& name, std::int64_t hidden,
                      std::int64_t width, bool bias) {
   Op op = column_linear(pass, name, hidden, width, bias);
-  if (!pass.gathers_each) {
+  const bool casts = casts_input_again(pass);
+  if (casts) {
+    op.forward.insert(op.forward.begin(), input_cast(pass, name + " input cast", hidden));
+    op.backward.push_back(input_cast(pass, name + " input gradient cast", hidden));
+  } else if (!pass.gathers_each) {
     op.kept_for_weights -= op.saved;
     op.saved = op.saved_input = Bytes{0};
   }
   const std::int64_t tokens = pass.place.gathered ? pass.tokens() : pass.outer_tokens();
-  const double input = pass.element() * static_cast<double>(tokens * hidden);
+  const double element = casts ? pass.wide : pass.element();
+  const double input = element * static_cast<double>(tokens * hidden);
   op.backward.emplace_back(memory_bound(name + " gradient sum", 3 * input));
   return op;
 }

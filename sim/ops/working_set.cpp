@@ -25,7 +25,7 @@ class BackwardWalk {
     }
     for (Vertex v = 0; v < inputs_.size(); ++v) {
       const Op& op = dag_.ops[v];
-      (op.loss ? logits_ : saved_) += op.saved;
+      (op.loss ? logits_ : saved_) += op.kept();
       if (!hands_on[v]) know(v, false);
     }
   }
@@ -73,7 +73,7 @@ class BackwardWalk {
 
   void release(Vertex v) {
     const Op& op = dag_.ops[v];
-    (op.loss ? logits_ : saved_) -= op.saved;
+    (op.loss ? logits_ : saved_) -= op.kept();
     for (const RecomputeRegion& region : block_.regions) {
       if (region.first == v && recompute_.repeats(region.module)) again_ -= region.dropped;
     }

@@ -15,7 +15,7 @@ constexpr double kFp32 = 4;
 
 /// Bytes of a weight that is updated.
 double weight_bytes(const Training& training) {
-  return keeps_master_weights(training) ? kFp32 : training.element();
+  return keeps_master_weights(training) ? kFp32 : training.parameter_element();
 }
 
 double moment_bytes(const Training& training) {
@@ -55,7 +55,7 @@ std::vector<KnownOptimizer> known_optimizers() {
 }
 
 bool keeps_master_weights(const Training& training) {
-  return training.master_weights && training.element() < kFp32;
+  return training.master_weights && training.parameter_element() < kFp32;
 }
 
 bool casts_in_update(const Training& training) {
@@ -72,10 +72,11 @@ double optimizer_bytes(const Training& training) {
 double sweep_bytes(const UpdateSweep& sweep, const Training& training) {
   // Gradients are copied to fp32 before an update of master weights, unless that reads them.
   const bool widened = keeps_master_weights(training) && !casts_in_update(training);
-  const double gradient = widened ? kFp32 : bytes_per_element(training.gradients);
+  const double gradient = widened ? kFp32 : training.kept_gradient_element();
   const double scales = sweep.moments > 0 ? 2 * optimizer_rule(training).scale_bytes : 0;
   return sweep.gradients * gradient + (sweep.weights + sweep.temporaries) * weight_bytes(training) +
-         sweep.moments * moment_bytes(training) + sweep.copies * training.element() + scales;
+         sweep.moments * moment_bytes(training) + sweep.copies * training.parameter_element() +
+         scales;
 }
 
 std::vector<UpdateSweep> sweeps_of(const Training& training) {

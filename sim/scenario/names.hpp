@@ -65,9 +65,10 @@ template <>
 inline constexpr auto kNames<TransformerImpl> = names_until(TransformerImpl::transformer_engine,
                                                             "local", "transformer_engine");
 template <>
-inline constexpr auto kNames<CrossEntropy> = names_until(CrossEntropy::transformer_engine,
+inline constexpr auto kNames<CrossEntropy> = names_until(CrossEntropy::cut_cross_entropy,
                                                          "megatron", "megatron_fused", "torch",
-                                                         "xentropy", "transformer_engine");
+                                                         "xentropy", "transformer_engine",
+                                                         "liger_fused_linear", "cut_cross_entropy");
 template <>
 inline constexpr auto kNames<ContextKind> = names_until(ContextKind::all_to_all, "ring",
                                                         "all_gather", "all_to_all");

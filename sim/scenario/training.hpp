@@ -1,6 +1,7 @@
 // How a model is trained: batches, types of numbers, the optimizer, and whose kernels run.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,8 +25,21 @@ enum class OptimizerKernels { fused, foreach_op, per_tensor, composed };
 /// before 2.0); they are freed (set_to_none=True); nothing, so that later steps add to them.
 enum class UsedGradients { clear_buffer, clear_tensors, free, keep };
 
-/// Whose kernels compute the loss; bytes and sources: sim/ops/style/losses.cpp.
-enum class CrossEntropy { megatron, megatron_fused, torch, xentropy, transformer_engine };
+/// Whose kernels compute the loss; bytes and sources: sim/ops/style/losses.cpp, and for those that
+/// take the head's product in, so that there are no logits, sim/ops/layer/fused_linear_loss.cpp.
+enum class CrossEntropy {
+  megatron,
+  megatron_fused,
+  torch,
+  xentropy,
+  transformer_engine,
+  liger_fused_linear,
+  cut_cross_entropy
+};
+/// Whether the loss and the product of the head are one operation.
+constexpr bool takes_product_in(CrossEntropy library) {
+  return library == CrossEntropy::liger_fused_linear || library == CrossEntropy::cut_cross_entropy;
+}
 /// Whether these kernels need all logits of a token on one rank.
 constexpr bool needs_whole_tokens(CrossEntropy library) {
   return library == CrossEntropy::torch || library == CrossEntropy::xentropy;
@@ -57,6 +71,9 @@ struct Training {
   std::int64_t global_batch = 0;  ///< sequences or samples per step, all ranks together
   std::int64_t micro_batch = 1;   ///< sequences or samples per pass of one rank
   Precision precision = Precision::bf16;
+  bool autocast = false;  ///< products cast their weights, which are wider (torch.autocast)
+  /// type that ranks keep parameters in; absent: fp32 with autocast, else as precision
+  std::optional<Precision> parameters;
   Fp8Scaling fp8_scaling = Fp8Scaling::delayed;  ///< precision fp8
   std::optional<AmaxReduction> reduce_amax;      ///< absent: all, where there is anything to reduce
   /// parameters of linear layers, which sharded optimizers gather, are in fp8
@@ -89,8 +106,23 @@ struct Training {
   int loss_metrics = 0;      ///< losses computed again after each forward pass, to be reported
   bool scan_layers = false;  ///< one loop runs equal layers, as JAX's lax.scan
   std::optional<Lora> lora;  ///< absent: all weights are trained
-  /// Bytes of a parameter or an activation.
+  /// Bytes of an activation, and of a parameter as products take it.
   double element() const { return bytes_per_element(storage_of(precision)); }
+  /// Bytes of a parameter as its ranks keep it.
+  double parameter_element() const {
+    const Precision preset = autocast ? Precision::fp32 : storage_of(precision);
+    return bytes_per_element(parameters.value_or(preset));
+  }
+  /// Whether parameters are kept wider than products take them.
+  bool keeps_wide_parameters() const { return parameter_element() > element(); }
+  /// Bytes of a parameter as ranks gather it, and of its gradient as a pass makes it: autocast
+  /// narrows behind the gather, FSDP's MixedPrecision before it.
+  double gathered_element() const { return autocast ? parameter_element() : element(); }
+  /// Bytes of a gradient as the optimizer finds it: wide parameters have gradients of their type.
+  double kept_gradient_element() const {
+    const double reduced = bytes_per_element(gradients);
+    return keeps_wide_parameters() ? std::max(reduced, parameter_element()) : reduced;
+  }
   /// Which ranks agree on scales; none where no scale comes from earlier steps.
   AmaxReduction amax_reduction() const {
     const bool delayed = precision == Precision::fp8 && fp8_scaling == Fp8Scaling::delayed;

@@ -62,8 +62,8 @@ class Ends {
   /// (StepEnd::bytes_to_gather).
   double gathered_element() const {
     const Training& training = s_.training;
-    if (!training.fp8_parameters) return training.element();
-    return std::min(training.element(), fp8_bytes(training.fp8_scaling));
+    if (!training.fp8_parameters) return training.gathered_element();
+    return std::min(training.gathered_element(), fp8_bytes(training.fp8_scaling));
   }
 
   /// Seconds of the longer one of two collectives that run beside each other: the dense parameters'

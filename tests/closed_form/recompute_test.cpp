@@ -190,6 +190,25 @@ run: {{steps: 1, warmup: 0}}
   CHECK(step("{kind: full, method: block, layers: 3}") == nine_digits(plain + 3 * F.seconds()));
 }
 
+TEST_CASE("under ZeRO 3, too, a step takes F for each of the first N layers") {
+  const Seconds F = 2_us, B = 4_us;
+  const auto step = [&](const std::string& recompute) {
+    Scenario scenario = on_paper(fmt::format(R"(
+model: {{name: m, layers: 8, hidden: 64, heads: 1, vocabulary: 64}}
+cluster: {{name: c, gpu: a100-80, gpus_per_node: 2, intra_node: nvlink3}}
+training: {{attention: unfused, sequence_length: 64, global_batch: 2, precision: fp16, recompute: {}}}
+parallelism: {{data: {{sharding: zero3}}}}
+host: {{launch: 0 us}}
+run: {{steps: 1, warmup: 0}}
+)",
+                                             recompute));
+    return Experiment(scenario, paper_graph(paper_layer(F, B), 8)).step_seconds();
+  };
+  const double plain = step("none");
+  CHECK(step("full") - plain == nine_digits(8 * F.seconds()));
+  CHECK(step("{kind: full, method: block, layers: 3}") - plain == nine_digits(3 * F.seconds()));
+}
+
 TEST_CASE("modules run again in the order in which the backward pass needs them") {
   CHECK(repeated_kernels(gpt("selective")) ==
         "rotary embedding, scores, softmax, attention dropout, context, context to the back, ");

@@ -26,8 +26,7 @@ const KnownKeys kKnown{.harmless = {},
                        .unsaid = {{"auto_find_batch_size", {"the batch is as stated", ""}},
                                   {"group_by_length", {"sequences have one length", ""}},
                                   {"neftune_noise_alpha", {"no noise is added", ""}},
-                                  {"packing", {"sequences have one length", "true"}},
-                                  {"use_liger_kernel", {"kernels are not Liger's", ""}}},
+                                  {"packing", {"sequences have one length", "true"}}},
                        .has_many_more = true};
 
 std::string precision_of(Config& config) {
@@ -55,6 +54,7 @@ void read_arguments(const std::string& path, bool is_model_stated, TrainerSettin
   }
   s.recompute = config.is_on("gradient_checkpointing");
   s.is_compiled = config.is_on("torch_compile");
+  if (config.is_on("use_liger_kernel")) use_liger(s);
   const std::string length =
       config.first_of({"max_length", "max_seq_length", "model_max_length", "cutoff_len"});
   if (!length.empty()) s.sequence_length = config.count(length, 1);
@@ -66,6 +66,11 @@ void read_arguments(const std::string& path, bool is_model_stated, TrainerSettin
 }
 
 }  // namespace
+
+void use_liger(TrainerSettings& settings) {
+  settings.has_liger_modules = true;
+  settings.cross_entropy = "liger_fused_linear";
+}
 
 NamedOptimizer optimizer_named(const std::string& name, Draft& draft) {
   if (name == "adamw_torch_fused" || name == "adamw_apex_fused") return {"adam", "fused"};
@@ -166,6 +171,27 @@ void add_method(const TrainerSettings& s, Entries& training) {
     training.emplace_back("fused_qkv: false");  // adapters of transformers' own layers
   }
   if (!s.has_master_weights) training.emplace_back("master_weights: false");
+}
+
+void add_wide_parameters(const TrainerSettings& s, const std::string& precision, bool shards,
+                         Entries& training, Draft& draft) {
+  const bool is_narrow = precision == "bf16" || precision == "fp16";
+  if (!is_narrow || !s.lora.empty() || !s.has_master_weights) return;
+  training.emplace_back(shards ? "parameters: fp32" : "autocast: true");
+  draft.assume({"parameters", "fp32",
+                shards ? "FSDP's shards have the type that they were loaded in; fp32 is the "
+                         "default of transformers before 5"
+                       : "the type that they were loaded in, autocast beside it; fp32 is the "
+                         "default of transformers before 5",
+                shards ? "parameters in the scenario"
+                       : "autocast: false and master_weights: false in the scenario"});
+}
+
+void add_kernels(const TrainerSettings& s, bool is_compiled, Entries& training) {
+  training.emplace_back(is_compiled           ? "fusion: compiled"
+                        : s.has_liger_modules ? "fusion: liger"
+                                              : "fusion: none");
+  if (!s.cross_entropy.empty()) training.push_back("cross_entropy: " + s.cross_entropy);
 }
 
 std::string trainer_precision(const TrainerSettings& s, const std::string& why, Draft& draft) {

@@ -28,15 +28,21 @@ struct TrainerSettings {
   bool recompute = false;         ///< gradient_checkpointing
   bool is_compiled = false;       ///< torch_compile
   bool has_master_weights = true;
-  std::string lora;       ///< as `training.lora` has it; "": all weights are trained
-  std::string attention;  ///< a kernel; "": PyTorch's own choice
-  std::string model;      ///< a name in models/, or a path
+  bool has_liger_modules = false;  ///< norms, positions and gated activations are Liger's
+  std::string cross_entropy;       ///< as `training.cross_entropy` has it; "": not stated
+  std::string lora;                ///< as `training.lora` has it; "": all weights are trained
+  std::string attention;           ///< a kernel; "": PyTorch's own choice
+  std::string model;               ///< a name in models/, or a path
   std::int64_t sequence_length = 0;
 };
 
 /// Reads the options and their file of TrainingArguments; what of it changes a step and cannot be
 /// said is a note. Throws UserError with its mistakes.
 TrainerSettings trainer_settings(const ImportOptions& options, Draft& draft);
+
+/// Liger's kernels by the switch of transformers, which patches all that it has but the loss on
+/// logits (linkedin/Liger-Kernel src/liger_kernel/transformers/monkey_patch.py).
+void use_liger(TrainerSettings& settings);
 
 /// The model that the text at `path` names: a name in models/, or the path of a config.json that
 /// exists below the file's folder. Reports what is neither, and asks for --model; "" then.
@@ -74,6 +80,18 @@ std::string attention_of(const TrainerSettings& settings, const GpuProfile& gpu)
 
 /// Adapters and weights without a copy in fp32, as keys of `training`.
 void add_method(const TrainerSettings& settings, Entries& training);
+
+/// Parameters of fp32 beside products of 16 bits, as transformers loads them, which is assumed: under
+/// FSDP (`shards`) ranks cast their shares, for accelerate hands it a MixedPrecision of that type
+/// (huggingface/accelerate src/accelerate/utils/dataclasses.py, set_mixed_precision); else the
+/// Trainer runs passes under autocast. Nothing where adapters alone are trained, or where parameters
+/// have no copy in fp32.
+void add_wide_parameters(const TrainerSettings& settings, const std::string& precision, bool shards,
+                         Entries& training, Draft& draft);
+
+/// `training.fusion` of modules of transformers, which launch their operations one by one unless a
+/// compiler or Liger joins them, and the loss.
+void add_kernels(const TrainerSettings& settings, bool is_compiled, Entries& training);
 
 /// bf16, which is assumed, where nobody states a precision; `why` says who leaves it open.
 std::string trainer_precision(const TrainerSettings& settings, const std::string& why,

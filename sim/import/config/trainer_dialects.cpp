@@ -85,7 +85,7 @@ void read_llama_factory(Config& config, TrainerSettings& s, Draft& draft) {
        {"use_galore", "use_apollo", "use_badam", "use_adam_mini", "use_muon"})
     note_if_on(config, optimizer, "AdamW of PyTorch", draft);
   has_any(config, {"galore_rank", "galore_target", "apollo_rank", "apollo_target"});
-  note_if_on(config, "enable_liger_kernel", "kernels are not Liger's", draft);
+  if (config.is_on("enable_liger_kernel")) use_liger(s);
   note_if_on(config, "use_unsloth", "kernels are not unsloth's", draft);
   const std::string stage = config.choice("stage", {"pt", "sft", "rm", "ppo", "dpo", "kto"}, "sft");
   if (stage != "sft" && stage != "pt")

@@ -74,6 +74,9 @@ class AdapterWriter {
 
   /// C = x W, of which backward may need x again.
   void multiply(const char* what, std::int64_t in, std::int64_t out) {
+    add_weight_cast(op_.forward, pass_, name_ + what, static_cast<double>(in * out), true);
+    if (pass_.casts_weights)
+      op_.weight_copies += Bytes{pass_.element() * static_cast<double>(in * out)};
     op_.forward.emplace_back(gemm(name_ + what, pass_, pass_.tokens(), out, in));
     op_.parameters.push_back(static_cast<double>(in * out));
     op_.flops += Flops{2.0 * static_cast<double>(pass_.tokens() * in) * static_cast<double>(out)};

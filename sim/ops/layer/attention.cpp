@@ -174,7 +174,7 @@ void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
   add_scaled_gradient(op, pass, a, "keys", product("keys dgrad", k, a.head_dim, s), k);
   // Gradients of the scores before and after dropout, or of softmax's output and input.
   op.scratch = Bytes{2 * one};
-  op.saved = Bytes{qkv_bytes(pass, a)} + op.saved_scores;
+  op.saved += Bytes{qkv_bytes(pass, a)} + op.saved_scores;
 }
 
 /// FlashAttention has windows since its second version; the first computes all and masks it.

@@ -6,15 +6,25 @@
 // All-gather (Llama 3, arXiv 2407.21783, section 3.3.2; AttnFuncWithCPAndKVAllGather): keys and
 // values are gathered before attention, again for backward, and their gradients scattered.
 // All-to-all (DeepSpeed-Ulysses, arXiv 2309.14509): ranks exchange parts of the sequence for heads.
+// Of fewer key-value heads than ranks each is repeated before, so that there is one for each rank,
+// and gradients of the copies are summed (deepspeedai/DeepSpeed
+// deepspeed/runtime/sequence_parallel/ulysses_sp.py, kv_replication_factor).
 //
 // Without a mask each of the n blocks is whole. Causal work is dealt out evenly (Megatron-LM gives
 // rank i the i-th part of 2n from either end): on each block of the ring a rank has the causal half
 // of (s/n)^2, at its own block because it is causal, at the others because half of the queries or
 // half of the keys take part.
+#include <algorithm>
+
 #include "sim/ops/layer/layers.hpp"
 
 namespace stepsim {
 namespace {
+
+/// How many copies of a key-value head ranks need that trade parts of the sequence for heads.
+std::int64_t head_repeats(const Pass& pass, const AttentionShape& a) {
+  return std::max<std::int64_t>(pass.context.degree / a.kv_heads, 1);
+}
 
 struct Exchange {
   Exchange(const Pass& pass, const AttentionShape& a) : pass_(pass), a_(a) {
@@ -86,12 +96,17 @@ void add_head_split(Op& op, const Exchange& e) {
     Exchange::exchange(items, CollectiveOp::all_to_all, bytes);
     items.emplace_back(memory_bound(name, 2 * bytes));
   };
-  trade(op.forward, "sequence for heads", e.query + e.kv);
+  const double repeated = e.kv * static_cast<double>(head_repeats(e.pass_, e.a_));
+  const bool repeats = repeated > e.kv;
+  if (repeats) op.forward.emplace_back(memory_bound("repeat keys and values", e.kv + repeated));
+  trade(op.forward, "sequence for heads", e.query + repeated);
   op.forward.emplace_back(e.attention(heads, e.pass_.whole_sequence(), false));
   trade(op.forward, "heads for sequence", e.output);
   trade(op.backward, "sequence for heads", e.output);
   op.backward.emplace_back(e.attention(heads, e.pass_.whole_sequence(), true));
-  trade(op.backward, "heads for sequence", e.query + e.kv);
+  trade(op.backward, "heads for sequence", e.query + repeated);
+  if (repeats) op.backward.emplace_back(memory_bound("sum of repeated gradients", repeated + e.kv));
+  op.saved += Bytes{repeated - e.kv};
 }
 
 }  // namespace

@@ -94,6 +94,7 @@ Op linear(const Pass& pass, const std::string& name, LinearShape s, std::int64_t
   } else if (!pass.gathers_parameters && !pass.frozen) {
     op.scratch = Bytes{pass.element() * op.parameters.front()};
   }
+  if (pass.casts_weights) op.weight_copies = Bytes{pass.element() * op.parameters.front()};
   if (!finds_input_quantised(pass))
     add_cast(op.forward, of_activations(pass), name + " cast", static_cast<double>(tokens * s.in),
              tokens < s.tokens);
@@ -235,10 +236,14 @@ void add_gradient_passes(Items& items, const Pass& pass, const std::string& name
 }
 
 void add_gradient_sum(Items& items, const Pass& pass, const std::string& name, double elements) {
+  if (pass.casts_weights)
+    items.emplace_back(
+        for_weights(memory_bound(name + " weight gradient cast", pass.weight_cast() * elements)));
   if (!pass.adds_gradients) return;
   add_gradient_passes(items, pass, name, elements);
   const double gradient = bytes_per_element(pass.training->gradients);
-  const double read = pass.style->gradient_passes.empty() ? pass.element() : gradient;
+  const bool is_wide = pass.casts_weights || !pass.style->gradient_passes.empty();
+  const double read = is_wide ? gradient : pass.element();
   const double each = read + 2 * gradient;
   items.emplace_back(for_weights(memory_bound(name + " gradient sum", each * elements)));
 }
@@ -247,9 +252,15 @@ Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std
                  bool bias, int layers) {
   const LinearShape s{pass.tokens(), in, out, bias};
   const int gathers = pass.gathers_each ? layers : 1;
+  // Autocast casts the input for each layer of it, where no compiler joins them.
+  const int casts =
+      pass.casts_weights && !pass.style->finds_twins && !pass.style->fused_qkv && !pass.gathers_each
+          ? layers - 1
+          : 0;
   const bool wide = pass.place.adapted && pass.style->hands_on_gathered && pass.gathers_tokens();
   Op op = linear(pass, name, s, wide ? s.tokens : pass.outer_tokens());
-  if (!pass.frozen) op.saved = op.saved_input = kept_input(pass, in) * static_cast<double>(gathers);
+  if (!pass.frozen)
+    op.saved = op.saved_input = kept_input(pass, in) * static_cast<double>(gathers + casts);
   op.kept_for_weights = kept_for_weights(pass, op, s);
   const bool split = pass.tensor > 1 && !pass.place.gathered;
   const bool hidden = pass.overlap_tensor && !pass.copies_shards;
@@ -279,6 +290,9 @@ Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std
   for (int i = 0; split && i < gathers; ++i)
     add_reduction(op.backward, pass, name + " input gradient", pass.activation(in), hidden);
   if (gathers > 1) add_sums_of_gradients(op.backward, pass, name, in, gathers - 1);
+  const Launch input_cast = memory_bound(
+      name + " input cast", pass.weight_cast() * static_cast<double>(pass.outer_tokens() * in));
+  for (int i = 0; i < casts; ++i) op.forward.insert(op.forward.begin(), input_cast);
   add_weight_gradient(op.backward, pass, name, s);
   if (split && hidden) op.backward.emplace_back(Join{});
   add_gradients_ready(op.backward, op);
@@ -353,6 +367,8 @@ void add_cast(Items& items, const Pass& pass, const std::string& name, double el
 
 void add_weight_cast(Items& items, const Pass& pass, const std::string& name, double elements,
                      bool forward) {
+  if (pass.casts_weights && forward)
+    items.emplace_back(memory_bound(name + " weight cast", pass.weight_cast() * elements));
   if (!pass.recast_weights || !pass.quantises()) return;
   if (!pass.gathers_fp8) return add_cast(items, pass, name + " weight cast", elements);
   if (!forward || pass.fp8_copies == 1 || pass.transposes_weights) return;

@@ -118,6 +118,8 @@ void add_forward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear
     if (!l.first) op.forward.emplace_back(weighed_bias(pass, rows, l, " bias", kForwardBias));
   }
   if (pass.quantises()) op.quantised += static_cast<double>(rows.local * l.in * l.out);
+  if (pass.casts_weights)
+    op.weight_copies += Bytes{pass.element() * static_cast<double>(rows.local * l.in * l.out)};
   op.saved += Bytes{pass.linear_element() * rows.computed * static_cast<double>(l.in)};
   op.kept_for_weights +=
       Bytes{pass.linear_element() * rows.computed * static_cast<double>(l.in + l.out)};

@@ -43,23 +43,26 @@ Op residual_norm(const Pass& pass, const std::string& name, std::int64_t hidden,
                  bool residual_bias, bool rms, bool norm_bias) {
   const auto elements = static_cast<double>(pass.outer_tokens() * hidden);
   const double one = pass.element() * elements;
+  // What residual connections carry: the sum, and the gradient beside it.
+  const double sum = pass.carried().element() * elements;
   const double mask = dropout ? elements : 0;  // one byte an element
+  const bool parts = dropout || sum != one;    // the branch's gradient is not the sum's
   Op op;
   op.name = name;
   op.parameters = weights(hidden, rms, norm_bias);
-  op.forward.emplace_back(memory_bound(name, 4 * one + mask, MemoryRate::norm));
+  op.forward.emplace_back(memory_bound(name, 2 * one + 2 * sum + mask, MemoryRate::norm));
   op.backward.emplace_back(
-      memory_bound(name + " dgrad", (dropout ? 5 : 4) * one + mask, MemoryRate::norm));
-  op.backward.emplace_back(for_weights(memory_bound(name + " wgrad", 2 * one, MemoryRate::norm)));
-  op.kept_for_weights = Bytes{2 * one};
+      memory_bound(name + " dgrad", (parts ? 2 : 1) * one + 3 * sum + mask, MemoryRate::norm));
+  op.backward.emplace_back(for_weights(memory_bound(name + " wgrad", one + sum, MemoryRate::norm)));
+  op.kept_for_weights = Bytes{one + sum};
   if (residual_bias) {
     op.backward.emplace_back(
         for_weights(memory_bound(name + " bias gradient", one, MemoryRate::norm)));
     op.kept_for_weights += Bytes{one};
   }
   for (const double tensor : op.parameters) op.backward.emplace_back(GradientReady{tensor});
-  op.saved = Bytes{one + mask};
-  op.output = Bytes{2 * one};  // the sum, and its norm
+  op.saved = Bytes{sum + mask};
+  op.output = Bytes{sum + one};  // the sum, and its norm
   return op;
 }
 

@@ -75,8 +75,10 @@ Op residual(const Pass& pass, const std::string& name, std::int64_t hidden, bool
   } else {
     if (bias) op.forward.emplace_back(memory_bound(name + " bias", 2 * one));
     if (dropout) append(op.forward, drop.forward(pass, name + " dropout", elements));
-    if (cast > 0) op.forward.emplace_back(memory_bound(name + " cast", cast));
-    op.forward.emplace_back(memory_bound(name, 3 * sum));
+    // PyTorch's sum reads operands of two types.
+    const bool promotes = pass.casts_weights;
+    if (cast > 0 && !promotes) op.forward.emplace_back(memory_bound(name + " cast", cast));
+    op.forward.emplace_back(memory_bound(name, 2 * sum + (promotes ? one : sum)));
   }
   if (cast > 0) op.backward.emplace_back(memory_bound(name + " gradient cast", cast));
   if (dropout) append(op.backward, drop.backward(pass, name + " backward", elements));

@@ -39,6 +39,9 @@ LossTraffic library_loss(CrossEntropy library, double element, bool /*whole*/) {
       return {element, 2 * element, element, 0};
     case CrossEntropy::transformer_engine:
       return {3 * element, 2 * element, element, 1};
+    case CrossEntropy::liger_fused_linear:
+    case CrossEntropy::cut_cross_entropy:
+      break;  // no logits: layer/fused_linear_loss.cpp
   }
   throw InternalError("a cross entropy without kernels");
 }

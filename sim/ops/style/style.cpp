@@ -16,6 +16,16 @@ namespace {
 /// Modules whose attention is eager are those of PyTorch, whoever's their kernels are.
 bool has_own_modules(const Training& training) { return training.attention != kEagerAttention; }
 
+/// What autocast leaves in fp32 where parameters are: norms and softmax are on its list, lookups in
+/// tables on none, and a sum takes the wider of its types (pytorch/pytorch
+/// aten/src/ATen/autocast_mode.h).
+void leave_in_fp32(Style& style) {
+  for (const LayerPart part : {LayerPart::residual, LayerPart::norm, LayerPart::softmax}) {
+    if (std::ranges::find(style.fp32_parts, part) == style.fp32_parts.end())
+      style.fp32_parts.push_back(part);
+  }
+}
+
 }  // namespace
 
 Precision Style::type_of(LayerPart part, Precision activations) const {
@@ -51,6 +61,7 @@ ModuleCalls modules_of(const Training& training) {
 Style style_of(const Training& training) {
   Style style = named_style(training);
   style.modules = modules_of(training);
+  if (training.autocast) leave_in_fp32(style);
   if (training.transformer_impl == TransformerImpl::transformer_engine)
     use_transformer_engine(style);
   style.joins_bias_and_dropout &= training.bias_dropout_fusion;

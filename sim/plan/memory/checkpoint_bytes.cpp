@@ -10,7 +10,9 @@ namespace stepsim {
 namespace {
 
 /// Bytes that a checkpoint holds of one parameter.
-double saved_bytes(const Scenario& s) { return s.training.element() + optimizer_bytes(s.training); }
+double saved_bytes(const Scenario& s) {
+  return s.training.parameter_element() + optimizer_bytes(s.training);
+}
 
 /// Bytes of one rank's embedding tables.
 Bytes tables(const OpGraph& graph, const std::vector<std::size_t>& chain) {
@@ -66,14 +68,14 @@ CheckpointPart checkpoint_part(const Scenario& s, const OpGraph& graph, const St
   const double stated = checkpoint_bytes(s, graph) / derived_bytes(s, graph);
   const Bytes held = shape.stage == 0 ? tables(graph, graph.chain) : Bytes{};
   const bool offloaded = s.parallelism.data.offload_optimizer;
-  const double from_gpu = offloaded ? s.training.element() : saved_bytes(s);
+  const double from_gpu = offloaded ? s.training.parameter_element() : saved_bytes(s);
   return {stated * (Bytes{(dense + experts) * saved_bytes(s)} + held),
           stated * (Bytes{(dense + experts) * from_gpu} + held)};
 }
 
 Bytes gathered_for_checkpoint(const Scenario& s, const OpGraph& graph, int stage, bool expert) {
   const Sharding& strategy = s.parallelism.data.sharding;
-  const double each = (strategy.shards_parameters ? s.training.element() : 0) +
+  const double each = (strategy.shards_parameters ? s.training.parameter_element() : 0) +
                       (strategy.shards_optimizer ? optimizer_bytes(s.training) : 0);
   return Bytes{stage_parameters(s, graph, stage).of(expert) * each};
 }

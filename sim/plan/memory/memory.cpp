@@ -72,7 +72,7 @@ Bytes frozen_bytes(const Scenario& scenario, const Block& block) {
   const Training& training = scenario.training;
   const bool gathers = scenario.parallelism.data.sharding.shards_parameters;
   const double in_fp8 = frozen_in_fp8(training, block);
-  return Bytes{(block.frozen_parameters() - in_fp8) * training.element() +
+  return Bytes{(block.frozen_parameters() - in_fp8) * training.parameter_element() +
                (gathers ? in_fp8 * fp8_bytes(training.fp8_scaling) : 0)};
 }
 
@@ -103,7 +103,7 @@ Bytes gathered_bytes(const Scenario& scenario, const OpGraph& graph,
     kept += elements.persistent + (passes ? 0 : wide);
     kept_in_fp8 += passes ? 0 : in_fp8;
   }
-  const double element = scenario.training.element();
+  const double element = scenario.training.gathered_element();
   return Bytes{(2 * largest_passing + kept) * element +
                kept_in_fp8 * fp8_bytes(scenario.training.fp8_scaling) +
                largest * gradient_bytes(scenario)};
@@ -111,8 +111,8 @@ Bytes gathered_bytes(const Scenario& scenario, const OpGraph& graph,
 
 BytesPerParameter bytes_per_parameter(const Training& training, const Sharding& sharding,
                                       int replicas) {
-  return {training.element() * share(sharding.shards_parameters, replicas),
-          bytes_per_element(training.gradients) * share(sharding.shards_gradients, replicas),
+  return {training.parameter_element() * share(sharding.shards_parameters, replicas),
+          training.kept_gradient_element() * share(sharding.shards_gradients, replicas),
           optimizer_bytes(training) * share(sharding.shards_optimizer, replicas)};
 }
 

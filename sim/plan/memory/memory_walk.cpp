@@ -41,19 +41,31 @@ Working away(const OpGraph& graph, const Blocks& blocks, const RecomputeSpan& sp
   return {.activations = offloaded_bytes(graph.blocks[blocks[span.begin]], span.how, training)};
 }
 
+/// Copies of weights that autocast keeps until the forward pass ends, though the blocks are
+/// recomputed and keep none.
+Bytes cached_copies(const OpGraph& graph, const Blocks& blocks, const RecomputeSpan& span) {
+  Bytes sum;
+  if (span.how.kind != Recompute::full) return sum;
+  for (std::size_t i = span.begin; i < span.end; ++i)
+    sum += graph.blocks[blocks[i]].weight_copies();
+  return sum;
+}
+
 /// The last layer's activations, and those of the layer before it, may still be on their way.
 PassMemory forward(const OpGraph& graph, const Blocks& blocks, const Training& training) {
   PassMemory pass;
-  Working last, before;
+  Working last, before, cached;
   for (const RecomputeSpan& span : recompute_spans(training.recompute, graph, blocks)) {
     const Working gone = away(graph, blocks, span, training);
     pass.leaves += saved_by(graph, blocks, span);
     pass.leaves -= gone;
+    cached.activations += cached_copies(graph, blocks, span);
     if (gone.total() > Bytes{0}) before = std::exchange(last, gone);
   }
   pass.most = pass.leaves;
   pass.most += last;
   pass.most += before;
+  pass.most += cached;
   if (!blocks.empty()) pass.block = graph.blocks[blocks.back()].name;
   return pass;
 }

@@ -8,6 +8,7 @@
 #include "sim/ops/style/style.hpp"
 #include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/pass/gathered_parameters.hpp"
+#include "sim/plan/pass/recompute.hpp"
 
 namespace stepsim {
 namespace {
@@ -26,12 +27,16 @@ double elements_of(const Block& block, const ParameterGroup& group) {
   return group.expert ? experts : block.parameters() - experts;
 }
 
-/// Casts this rank's part of weights that are gathered in fp8; `quantised`: elements that are.
-void cast_share(PassWriter& writer, const Training& training, double quantised,
+/// Casts this rank's part of weights that are gathered narrower than they are kept: in fp8, or in
+/// the type of products (pytorch/pytorch torch/distributed/fsdp/_fully_shard/_fsdp_param.py,
+/// all_gather_inputs). `elements`: all of which that many are `quantised`.
+void cast_share(PassWriter& writer, const Training& training, double elements, double quantised,
                 const ParameterGroup& group, Cause cause) {
-  if (!training.fp8_parameters || quantised == 0) return;
-  const double each = fp8_cast_bytes(training.fp8_scaling, 1);
-  writer.move("cast share of weights", Bytes{each * quantised / group.shape.ranks}, cause);
+  const double in_fp8 = training.fp8_parameters ? quantised : 0;
+  double bytes = fp8_cast_bytes(training.fp8_scaling, 1) * in_fp8;
+  if (training.parameter_element() > training.gathered_element())
+    bytes += (training.parameter_element() + training.gathered_element()) * (elements - in_fp8);
+  if (bytes > 0) writer.move("cast share of weights", Bytes{bytes / group.shape.ranks}, cause);
 }
 
 /// The blocks of one pass of ZeRO 3: each is gathered before it runs, one block ahead of it where
@@ -109,7 +114,8 @@ class GatheredPass {
       if (group.shape.ranks == 1 || bytes == Bytes{0}) continue;
       double quantised = 0;
       for (const Op& op : block.dag.ops) quantised += op.expert == group.expert ? op.quantised : 0;
-      cast_share(writer_, draft_.scenario.training, quantised, group, cause_);
+      const double elements = gathered_elements(draft_.scenario, block, group.expert).each_pass;
+      cast_share(writer_, draft_.scenario.training, elements, quantised, group, cause_);
       slots.push_back(
           writer_.start(group.gather, CollectiveOp::all_gather, bytes, group.shape, beside));
     }
@@ -141,7 +147,7 @@ bool was_resharded(const PlanDraft& draft, const Block& block) {
 /// are.
 void flatten_gradients(PassWriter& writer, const Scenario& scenario, const Block& block,
                        double elements) {
-  const double computed = scenario.training.element();
+  const double computed = scenario.training.gathered_element();
   const double reduced = gradient_bytes(scenario);
   if (named_style(scenario.training).scatters_products) {
     if (copies_for_loop(scenario) && block.recomputable)
@@ -185,7 +191,8 @@ class LoopPass {
       for (const ParameterGroup& group : parameter_groups(shape_)) {
         const Bytes bytes = gathered_bytes(draft_.scenario, *op);
         if (group.expert != op->expert || group.shape.ranks == 1 || bytes == Bytes{0}) continue;
-        cast_share(writer_, draft_.scenario.training, op->quantised, group, cause_);
+        cast_share(writer_, draft_.scenario.training, gathered_elements(draft_.scenario, *op),
+                   op->quantised, group, cause_);
         gathers_[op] = writer_.start(group.gather, CollectiveOp::all_gather, bytes, group.shape);
       }
     }
@@ -222,14 +229,34 @@ class LoopPass {
   std::vector<int> reductions_;
 };
 
+/// How each of these blocks is recomputed, one by one, in order of the model.
+std::vector<Recomputation> recompute_of(const PlanDraft& draft,
+                                        const std::vector<std::size_t>& blocks) {
+  std::vector<Recomputation> each;
+  for (const RecomputeSpan& span :
+       recompute_spans(draft.scenario.training.recompute, draft.graph, blocks))
+    each.insert(each.end(), span.size(), span.how);
+  return each;
+}
+
+/// How blocks in the order of a backward pass are recomputed.
+std::vector<Recomputation> recompute_of_backward(const PlanDraft& draft,
+                                                 std::vector<std::size_t> blocks) {
+  std::ranges::reverse(blocks);
+  std::vector<Recomputation> each = recompute_of(draft, blocks);
+  std::ranges::reverse(each);
+  return each;
+}
+
 void run_loop_backward(PassWriter& writer, const PlanDraft& draft, const StageShape& shape,
                        const std::vector<std::size_t>& blocks, PassKind pass, bool reduces) {
-  const Recomputation& recompute = draft.scenario.training.recompute;
+  const std::vector<Recomputation> how = recompute_of_backward(draft, blocks);
   LoopPass loop(writer, draft, shape, Cause::backward);
   AroundOps around{.before = [&](const Op& op) { loop.wait_for(op); }};
   if (reduces) around.after = [&](const Op& op) { loop.reduce(op); };
-  for (const std::size_t index : blocks) {
-    const Block& block = draft.graph.blocks[index];
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const Block& block = draft.graph.blocks[blocks[i]];
+    const Recomputation& recompute = how[i];
     std::vector<const Op*> ops = block.order();
     // Forward again comes first.
     if (block.recomputed(recompute).empty()) std::ranges::reverse(ops);
@@ -254,25 +281,25 @@ void run_sharded_forward(PassWriter& writer, const PlanDraft& draft, const Stage
                          const std::vector<std::size_t>& blocks, bool gathers) {
   const DataParallel& data = draft.scenario.parallelism.data;
   const bool ahead = data.forward_prefetch;
+  const std::vector<Recomputation> how = recompute_of(draft, blocks);
   if (draft.scenario.training.scan_layers && data.overlap && !ahead) {
     LoopPass loop(writer, draft, shape, Cause::forward);
     const AroundOps around{.before = [&](const Op& op) { loop.wait_for(op); }};
-    for (const std::size_t index : blocks) {
-      const Block& block = draft.graph.blocks[index];
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const Block& block = draft.graph.blocks[blocks[i]];
       loop.gather(gathers ? block.order() : std::vector<const Op*>{});
-      run_forward(writer, block, Cause::forward,
-                  block.recomputable ? draft.scenario.training.recompute : Recomputation{}, around);
+      run_forward(writer, block, Cause::forward, how[i], around);
     }
     return;
   }
+  std::size_t next = 0;
   GatheredPass(writer, draft, shape, ahead ? Prefetch::pre : Prefetch::post, Cause::forward)
       .run(
           blocks, [&](const Block&) { return gathers; },
           [&](const Block& block) {
-            const Recomputation how =
-                block.recomputable ? draft.scenario.training.recompute : Recomputation{};
-            if (how.kind == Recompute::full) writer.host().spend(host_cost::checkpoint.forward);
-            run_forward(writer, block, Cause::forward, how);
+            const Recomputation& own = how[next++];
+            if (own.kind == Recompute::full) writer.host().spend(host_cost::checkpoint.forward);
+            run_forward(writer, block, Cause::forward, own);
           },
           [](const Block&) {});
 }
@@ -285,6 +312,8 @@ void run_sharded_backward(PassWriter& writer, const PlanDraft& draft, const Stag
   if (draft.scenario.training.scan_layers && data.overlap &&
       data.backward_prefetch == Prefetch::none)
     return run_loop_backward(writer, draft, shape, blocks, pass, reduces);
+  const std::vector<Recomputation> how = recompute_of_backward(draft, blocks);
+  std::size_t next = 0;
   std::vector<int> last;
   const auto wait = [&] {
     for (const int slot : last) writer.wait(slot);
@@ -307,7 +336,7 @@ void run_sharded_backward(PassWriter& writer, const PlanDraft& draft, const Stag
                    was_resharded(draft, block);
           },
           [&](const Block& block) {
-            run_backward(writer, block, draft.scenario.training.recompute, pass);
+            run_backward(writer, block, how[next++], pass);
           },
           [&](const Block& block) {
             if (!behind) scatter(block);

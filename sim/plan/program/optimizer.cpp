@@ -26,16 +26,20 @@ Kernel moving(PlanDraft& draft, const std::string& name, double bytes) {
   return timed(draft, name, MemoryBound{Bytes{bytes}, MemoryRate::optimizer}, Cause::optimizer);
 }
 
-/// Whether narrow gradients are copied to the fp32 that the update works on.
+/// Whether narrow gradients are copied to the fp32 that the update works on. FSDP casts what it
+/// has reduced to the type of the parameters (pytorch/pytorch
+/// torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce).
 bool widens(const Scenario& scenario) {
-  return keeps_master_weights(scenario.training) && gradient_bytes(scenario) < kFp32 &&
-         !casts_in_update(scenario.training);
+  const Training& training = scenario.training;
+  if (gradient_bytes(scenario) < training.kept_gradient_element()) return true;
+  return keeps_master_weights(training) && gradient_bytes(scenario) < kFp32 &&
+         !casts_in_update(training);
 }
 
 /// Bytes of a gradient that is scaled, measured or clipped.
 double scaled_gradient_bytes(const Scenario& scenario) {
   const bool wide = keeps_master_weights(scenario.training) && !casts_in_update(scenario.training);
-  return wide ? kFp32 : gradient_bytes(scenario);
+  return wide ? kFp32 : scenario.training.kept_gradient_element();
 }
 
 }  // namespace
@@ -97,7 +101,7 @@ std::vector<Kernel> update_kernels(PlanDraft& draft, double elements,
     }
   }
   if (keeps_master_weights(training) && !casts_in_update(training)) {
-    const double weight = training.element();
+    const double weight = training.parameter_element();
     kernels.push_back(moving(draft, "weights from fp32", (kFp32 + weight) * elements));
   }
   const std::vector<Kernel> clear = clear_kernels(draft, gradients);
@@ -164,7 +168,7 @@ std::vector<double> elements_of_tensors(const PlanDraft& draft, int stage, bool 
 
 OffloadedUpdate offloaded_update(const Scenario& scenario, double elements) {
   const Training& training = scenario.training;
-  const double weight = training.element();
+  const double weight = training.parameter_element();
   double bytes = keeps_master_weights(training) ? weight : 0;
   // Clipped and unscaled in one pass over the gradients (DeepSpeed stage_1_and_2.py,
   // unscale_and_clip_grads).

@@ -17,6 +17,47 @@ bool multiplies(const GpuProfile& gpu, Fp8Scaling scaling) {
   });
 }
 
+/// Parameters have the type of products or are fp32, and then somebody casts them.
+void check_wide_parameters(const Scenario& scenario, const KeyReports& keys) {
+  if (!keys.sound({"training.parameters", "training.autocast", "parallelism.data.sharding"}))
+    return;
+  const Training& t = scenario.training;
+  const Sharding& sharding = scenario.parallelism.data.sharding;
+  const Precision products = storage_of(t.precision);
+  if (t.parameters && *t.parameters != products && *t.parameters != Precision::fp32) {
+    keys.report({"training.parameters", fmt::format("use fp32 or {}", name_of(products))},
+                "parameters are {}, but products are {} and take parameters of that type or fp32",
+                name_of(*t.parameters), name_of(t.precision));
+    return;
+  }
+  const bool narrow = bytes_per_element(products) == 2 && t.precision != Precision::fp8;
+  if (t.autocast && (!narrow || !t.keeps_wide_parameters())) {
+    keys.report({"training.autocast", "leave it out, or state \"precision: bf16\""},
+                "autocast casts parameters of fp32 to 16 bits, but precision is {} and parameters "
+                "are {}",
+                name_of(t.precision), name_of(t.parameters.value_or(products)));
+    return;
+  }
+  if (t.autocast && !std::holds_alternative<Transformer>(scenario.model.shape)) {
+    keys.report({"training.autocast", "leave it out"},
+                "autocast is for transformers, but '{}' is none", scenario.model.name);
+  }
+  if (t.keeps_wide_parameters() && !t.autocast && !sharding.shards_parameters) {
+    keys.report({"training.parameters", "state \"autocast: true\" or \"sharding: zero3\""},
+                "parameters are fp32 and precision is {}, but nothing casts them: autocast does, "
+                "and zero3 where it gathers them",
+                name_of(t.precision));
+    return;
+  }
+  if (t.keeps_wide_parameters() && bytes_per_element(t.gradients) < t.parameter_element() &&
+      !sharding.shards_parameters) {
+    keys.report({"training.gradients", "leave it out, or state \"sharding: zero3\""},
+                "gradients have the type of their parameters, fp32, unless zero3 reduces them "
+                "narrower, but gradients is {}",
+                name_of(t.gradients));
+  }
+}
+
 }  // namespace
 
 void check_precision(const Scenario& scenario, const KeyReports& keys) {
@@ -24,6 +65,7 @@ void check_precision(const Scenario& scenario, const KeyReports& keys) {
     return;
   const Training& t = scenario.training;
   const GpuProfile& gpu = scenario.cluster.gpu;
+  check_wide_parameters(scenario, keys);
   if (t.gradients == Precision::fp8)
     keys.report({"training.gradients", "use bf16 or fp32"}, "gradients are not added up in fp8");
   if (t.precision != Precision::fp8 && t.fp8_scaling != Fp8Scaling::delayed) {

@@ -105,12 +105,10 @@ class RecomputeRules {
       keys_.report({"training.recompute.early_stop", "use groups of one layer"},
                    "early_stop in groups of {} layers is not modelled", r_.layers);
     }
-    const bool each_alone = r_.method == RecomputeMethod::uniform && r_.layers == 1;
-    if (!each_alone && s_.parallelism.data.sharding.shards_parameters) {
-      keys_.report({r_.layers > 1 ? "training.recompute.layers" : "training.recompute.method",
-                    "use \"recompute: full\""},
-                   "{} gathers layers one by one: recompute in groups or of some layers alone is "
-                   "not modelled with it",
+    const bool in_groups = r_.method == RecomputeMethod::uniform && r_.layers > 1;
+    if (in_groups && s_.parallelism.data.sharding.shards_parameters) {
+      keys_.report({"training.recompute.layers", "use \"recompute: full\", or \"method: block\""},
+                   "{} gathers layers one by one: recompute in groups is not modelled with it",
                    s_.parallelism.data.sharding.name);
     }
     if (!keys_.sound({"parallelism.pipeline"})) return;

@@ -147,10 +147,11 @@ void check_context(const Scenario& s, const Transformer& t, const KeyReports& ke
   if (p.context.kind == ContextKind::all_to_all) {
     const std::int64_t heads = t.heads / p.tensor;
     const std::int64_t kv_heads = t.mla ? heads : std::max<std::int64_t>(t.kv_heads / p.tensor, 1);
-    if (heads % n != 0 || kv_heads % n != 0) {
+    // Fewer key and value heads than ranks are repeated.
+    if (heads % n != 0 || (kv_heads % n != 0 && n % kv_heads != 0)) {
       keys.report({"parallelism.context.degree", "use kind: ring"},
-                  "context {} does not divide the {} heads and {} key-value heads of a "
-                  "tensor rank, as kind all_to_all needs",
+                  "context {} does not divide the {} heads of a tensor rank, or it and its {} "
+                  "key-value heads do not divide each other, as kind all_to_all needs",
                   n, heads, kv_heads);
     }
   }
@@ -406,6 +407,7 @@ void check_transformer_training(const Scenario& s, const Transformer& t, const K
   if (t.experts) check_experts(s, t, keys);
   check_pipeline(s, t, keys);
   check_scores(s, t, keys);
+  if (keys.sound({"parallelism.tensor"})) check_fused_loss(s, t, keys);
   check_window(s, t, keys);
   if (t.hybrid && keys.sound({"model.hybrid"})) check_hybrid_training(s, t, keys);
   if (!keys.sound({"training.sequence_length", "training.decoder_sequence_length"}) ||

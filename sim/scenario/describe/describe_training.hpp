@@ -64,6 +64,14 @@ void describe_numbers(Io& io, Training& t) {
       "precision", t.precision, any,
       "type of the GEMMs, which the GPU's profile must have; fp8: of linear layers, the rest is "
       "bf16");
+  io.field("autocast", t.autocast, any,
+           "as torch.autocast: parameters are fp32, each product casts its weights and inputs to "
+           "precision, and what residual connections carry, norms and softmax stay fp32");
+  io.fallback(t.parameters, t.parameters, "fp32 with autocast, else as precision, bf16 with fp8");
+  io.field("parameters", t.parameters, any,
+           "type that ranks keep parameters in. fp32 without autocast takes zero3: ranks cast "
+           "their shares before they are gathered, as FSDP's MixedPrecision(param_dtype), whose "
+           "reduce_dtype is gradients; the optimizer then works on the shares, without a copy");
   io.field("fp8_scaling", t.fp8_scaling, any,
            "where fp8 tensors have their scales from: earlier steps, themselves, each block of 32 "
            "elements, or each 128 of a row (128 x 128 of weights), as DeepSeek-V3's");
@@ -80,8 +88,10 @@ void describe_numbers(Io& io, Training& t) {
   io.field("fp8_activation_input", t.fp8_activation_input, any,
            "SwiGLU and other gated activations keep their input for the backward pass in fp8, by a "
            "cast each way (Megatron Core's activation_func_fp8_input_store)");
-  io.fallback(t.gradients, default_gradients(io.framework(), storage_of(t.precision)),
-              "as precision, bf16 with fp8; or the framework's");
+  io.fallback(t.gradients,
+              t.autocast ? t.parameters.value_or(Precision::fp32)
+                         : default_gradients(io.framework(), storage_of(t.precision)),
+              "as precision, bf16 with fp8; as parameters with autocast; or the framework's");
   io.field("gradients", t.gradients, any, "type that gradients are kept and reduced in");
   io.fallback(t.fused_accumulation, default_fused_accumulation(io.framework()),
               "true, or the framework's");
@@ -175,7 +185,10 @@ void describe_ends(Io& io, Training& t) {
       "them "
       "(--cross-entropy-loss-fusion with native kernels), PyTorch's, the fused ones of Apex and "
       "flash-attn, or those of Transformer Engine; PyTorch's and the fused ones need "
-      "whole tokens: where ranks split the vocabulary, parallelism.dtensor gathers the logits");
+      "whole tokens: where ranks split the vocabulary, parallelism.dtensor gathers the logits. "
+      "Without logits, for a vocabulary that is not split: liger_fused_linear, Liger's, which "
+      "computes the head chunk by chunk with its gradients in the forward pass; "
+      "cut_cross_entropy, Apple's, which computes its product again in the backward pass");
   io.field("loss_metrics", t.loss_metrics, between(0, 16),
            "losses computed again after each forward pass, to be reported (Composer: 2)");
   io.field("scan_layers", t.scan_layers, any,

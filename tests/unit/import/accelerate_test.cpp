@@ -37,7 +37,8 @@ TEST_CASE("FSDP1 is recognised and arrives") {
   CHECK(s.parallelism.data.sharding == sharding_named("zero3"));
   CHECK(s.parallelism.data.backward_prefetch == Prefetch::pre);
   CHECK_FALSE(s.parallelism.data.shard_degree);
-  CHECK(r.notes.empty());
+  CHECK(r.notes.starts_with("assumed: parameters fp32: "));
+  CHECK(r.notes.find('\n') == r.notes.size() - 1);
 }
 
 TEST_CASE("strategies of FSDP1 have names and numbers") {

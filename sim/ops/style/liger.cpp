@@ -1,7 +1,7 @@
 // Liger's kernels for eager PyTorch: norms, rotary positions and gated activations are one kernel
 // each, and the rest is eager (linkedin/Liger-Kernel README.md).
 //
-// The example of docs/how-to-add.md.
+// docs/how-to-add.md shows this file.
 #include "sim/core/registry.hpp"
 #include "sim/ops/style/kernels.hpp"
 
