@@ -174,7 +174,7 @@ void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
   add_scaled_gradient(op, pass, a, "keys", product("keys dgrad", k, a.head_dim, s), k);
   // Gradients of the scores before and after dropout, or of softmax's output and input.
   op.scratch = Bytes{2 * one};
-  op.saved += Bytes{qkv_bytes(pass, a)} + op.saved_scores;
+  op.saved = Bytes{qkv_bytes(pass, a)} + op.saved_scores;
 }
 
 /// FlashAttention has windows since its second version; the first computes all and masks it.
@@ -221,7 +221,7 @@ void add_fused(Op& op, const Pass& pass, const AttentionShape& a) {
   if (pass.context.degree > 1 && pass.context.kind == ContextKind::all_to_all)
     op.saved_scores +=
         Bytes{pass.element() * static_cast<double>(pass.tokens() * a.heads * a.values())};
-  op.saved = Bytes{qkv_bytes(pass, a)} + op.saved_scores;
+  op.saved += Bytes{qkv_bytes(pass, a)} + op.saved_scores;
   // A frozen layer does not keep its input.
   const bool has_output = pass.context.degree > 1 && pass.context.kind == ContextKind::all_to_all;
   if (pass.frozen && !has_output) op.saved += op.output;

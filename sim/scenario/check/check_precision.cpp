@@ -25,7 +25,9 @@ void check_wide_parameters(const Scenario& scenario, const KeyReports& keys) {
   const Sharding& sharding = scenario.parallelism.data.sharding;
   const Precision products = storage_of(t.precision);
   if (t.parameters && *t.parameters != products && *t.parameters != Precision::fp32) {
-    keys.report({"training.parameters", fmt::format("use fp32 or {}", name_of(products))},
+    keys.report({"training.parameters", products == Precision::fp32
+                                            ? "use fp32"
+                                            : fmt::format("use fp32 or {}", name_of(products))},
                 "parameters are {}, but products are {} and take parameters of that type or fp32",
                 name_of(*t.parameters), name_of(t.precision));
     return;
