@@ -16,6 +16,7 @@
 #include "sim/ops/flop_convention.hpp"
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/load.hpp"
+#include "sim/plan/matrix_owners.hpp"
 #include "sim/plan/optimizer_rule.hpp"
 #include "sim/text/humanise.hpp"
 #include "sim/text/layout.hpp"
@@ -196,6 +197,18 @@ double embedding_of(const Model& model) {
   return tally.tokens + tally.positions + tally.head;
 }
 
+/// Bytes of optimizer state and master weights of all parameters.
+double state_of(const Scenario& scenario, double parameters) {
+  const Training& training = scenario.training;
+  if (!updates_matrices(training)) return parameters * optimizer_bytes(training);
+  const OpGraph graph = build(scenario);
+  double matrices = 0;
+  for (const bool expert : {false, true})
+    matrices += elements_of(matrices_of(scenario, graph, graph.chain, expert));
+  return (parameters - matrices) * optimizer_bytes(training) +
+         matrices * (master_bytes(training) + matrix_moment_bytes(training));
+}
+
 /// FLOPs of the forward pass of one sample; a sample is all that the scenario computes.
 ForwardFlops flops_of(const Scenario& scenario) {
   const OpGraph graph = build(scenario);
@@ -234,7 +247,7 @@ Card card_of(const Scenario& scenario) {
             .optimizer = scenario.training.optimizer,
             .source = model.source,
             .notes = model.notes};
-  card.with_optimizer = card.total * (kWeightBytes + optimizer_bytes(scenario.training));
+  card.with_optimizer = card.total * kWeightBytes + state_of(scenario, card.total);
   count_flops(card, scenario);
   return card;
 }

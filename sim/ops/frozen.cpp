@@ -22,6 +22,7 @@ bool is_for_weights(const Item& item) {
 void freeze(Op& op) {
   std::erase_if(op.backward, is_for_weights);
   op.frozen = std::exchange(op.parameters, {});
+  op.matrices.clear();
   op.frozen_quantised = std::exchange(op.quantised, 0);
   op.placeholders.clear();
   op.kept_for_weights = Bytes{0};

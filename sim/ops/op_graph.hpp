@@ -68,14 +68,27 @@ using Items = std::vector<Item>;
 /// Rows and columns of a weight.
 using WeightShape = std::pair<std::int64_t, std::int64_t>;
 
+/// Along which side of a matrix ranks split it.
+enum class MatrixSplit { none, rows, columns };
+
+/// A weight of a hidden layer as a matrix, on this rank; rows are outputs.
+struct WeightMatrix {
+  std::int64_t rows = 0, columns = 0;
+  MatrixSplit split = MatrixSplit::none;
+  Axis axis = Axis::tensor;           ///< along which the ranks differ that split it
+  std::vector<std::int64_t> parts{};  ///< rows of matrices that it is made of; empty: it is one
+  double elements() const { return static_cast<double>(rows) * static_cast<double>(columns); }
+};
+
 struct Op {
   std::string name;  ///< "qkv"
   Items forward, backward;
-  HostCalls calls{};                    ///< what a framework calls for it besides
-  std::optional<GraphModule> module{};  ///< whose CUDA graph would have it
-  std::vector<double> parameters;       ///< elements of each parameter tensor on this rank
-  double quantised = 0;                 ///< elements of `parameters` that are multiplied in fp8
-  std::vector<double> frozen{};         ///< elements of each parameter tensor that is not trained
+  HostCalls calls{};                     ///< what a framework calls for it besides
+  std::optional<GraphModule> module{};   ///< whose CUDA graph would have it
+  std::vector<double> parameters;        ///< elements of each parameter tensor on this rank
+  std::vector<WeightMatrix> matrices{};  ///< the first of `parameters`, those that are matrices
+  double quantised = 0;                  ///< elements of `parameters` that are multiplied in fp8
+  std::vector<double> frozen{};          ///< elements of each parameter tensor that is not trained
   double frozen_quantised = 0;
   bool adapter = false;      ///< trained beside weights that are not
   bool has_gradient = true;  ///< false: nothing before it is trained, and no backward pass is run

@@ -125,6 +125,9 @@ Op LayerStack::query_key_value(const AttentionShape& shape) const {
   const std::int64_t width = (query_heads + 2 * shape.kv_heads) * shape.head_dim;
   const bool bias = model.bias || model.qkv_bias;
   Op op = column_linear(pass_at(LoraTarget::linear_qkv), "qkv", model.hidden, width, bias);
+  const std::int64_t keys = shape.kv_heads * shape.head_dim;
+  if (pass.training->muon_keys().split_qkv)
+    op.matrices.front().parts = {shape.heads * shape.head_dim, keys, keys};
   const auto adds_bias_behind = pass.style->adds_qkv_bias_behind;
   const bool behind = adds_bias_behind != nullptr && adds_bias_behind(kernel);
   if (bias && behind) op.forward.emplace_back(memory_bound("qkv bias", 2 * op.output.bytes()));
@@ -261,10 +264,12 @@ Vertices LayerStack::add_linears(OpDag& dag, const Vertices& inputs, const std::
   const std::int64_t h = model.hidden;
   const std::int64_t ffn = width / pass.tensor;
   const int layers = model.gated_mlp ? 2 : 1;
-  const Vertices up = add_column(
-      dag, inputs,
-      column_linear(pass_at(LoraTarget::linear_fc1), name + " up", h, layers * ffn, bias, layers),
-      LoraTarget::linear_fc1, h, layers * ffn);
+  Op linear =
+      column_linear(pass_at(LoraTarget::linear_fc1), name + " up", h, layers * ffn, bias, layers);
+  // Models that have queries, keys and values apart have the gate apart, too.
+  if (model.gated_mlp && !pass.style->fused_qkv) linear.matrices.front().parts = {ffn, ffn};
+  const Vertices up =
+      add_column(dag, inputs, std::move(linear), LoraTarget::linear_fc1, h, layers * ffn);
   const Vertex middle = dag.add(activation(pass, ffn, model.gated_mlp), up);
   return add_row(dag, {middle}, row_linear(pass, name + " down", ffn, h, bias),
                  LoraTarget::linear_fc2, ffn, true);

@@ -18,8 +18,7 @@ double weight_bytes(const Training& training) {
   return keeps_master_weights(training) ? kFp32 : training.parameter_element();
 }
 
-double moment_bytes(const Training& training) {
-  const OptimizerRule& rule = optimizer_rule(training);
+double moment_bytes(const OptimizerRule& rule, const Training& training) {
   if (rule.moment_bytes > 0) return rule.moment_bytes;
   return training.moments ? bytes_per_element(*training.moments) : weight_bytes(training);
 }
@@ -37,20 +36,35 @@ const std::vector<UpdateSweep>& of_kernels(const OptimizerRule& rule, OptimizerK
   return rule.fused;
 }
 
+const OptimizerRule& rule_named(const std::string& name) {
+  const OptimizerRule* rule = Registry<OptimizerRule>::find(name);
+  if (rule != nullptr) return *rule;
+  throw UserError(fmt::format("'{}' is not an optimizer, {}", name,
+                              did_you_mean(name, Registry<OptimizerRule>::names())));
+}
+
 }  // namespace
 
 const OptimizerRule& optimizer_rule(const Training& training) {
-  const OptimizerRule* rule = Registry<OptimizerRule>::find(training.optimizer);
-  if (rule != nullptr) return *rule;
-  throw UserError(fmt::format("'{}' is not an optimizer, {}", training.optimizer,
-                              did_you_mean(training.optimizer, Registry<OptimizerRule>::names())));
+  return rule_named(training.optimizer);
 }
+
+const OptimizerRule& rule_of_others(const Training& training) {
+  const OptimizerRule& rule = optimizer_rule(training);
+  return rule.others.empty() ? rule : rule_named(std::string(rule.others));
+}
+
+bool updates_matrices(const Training& training) { return !optimizer_rule(training).others.empty(); }
 
 std::vector<KnownOptimizer> known_optimizers() {
   std::vector<KnownOptimizer> known;
-  for (const OptimizerRule* rule : Registry<OptimizerRule>::all())
-    known.push_back({std::string(rule->name), rule->whole_tensors, !rule->foreach_op.empty(),
-                     !rule->composed.empty(), rule->moments > 0 && rule->moment_bytes == 0});
+  for (const OptimizerRule* rule : Registry<OptimizerRule>::all()) {
+    const OptimizerRule& swept =
+        rule->others.empty() ? *rule : rule_named(std::string(rule->others));
+    known.push_back({std::string(rule->name), rule->whole_tensors, !swept.foreach_op.empty(),
+                     !swept.composed.empty(), rule->moments > 0 && rule->moment_bytes == 0,
+                     !rule->others.empty()});
+  }
   return known;
 }
 
@@ -64,26 +78,39 @@ bool casts_in_update(const Training& training) {
 }
 
 double optimizer_bytes(const Training& training) {
+  const OptimizerRule& rule = rule_of_others(training);
+  return master_bytes(training) + rule.moments * moment_bytes(rule, training) + rule.scale_bytes;
+}
+
+double master_bytes(const Training& training) { return keeps_master_weights(training) ? kFp32 : 0; }
+
+double matrix_moment_bytes(const Training& training) {
   const OptimizerRule& rule = optimizer_rule(training);
-  return (keeps_master_weights(training) ? kFp32 : 0) + rule.moments * moment_bytes(training) +
-         rule.scale_bytes;
+  return rule.moments * moment_bytes(rule, training);
 }
 
 double sweep_bytes(const UpdateSweep& sweep, const Training& training) {
   // Gradients are copied to fp32 before an update of master weights, unless that reads them.
   const bool widened = keeps_master_weights(training) && !casts_in_update(training);
   const double gradient = widened ? kFp32 : training.kept_gradient_element();
-  const double scales = sweep.moments > 0 ? 2 * optimizer_rule(training).scale_bytes : 0;
+  const OptimizerRule& rule = rule_of_others(training);
+  const double scales = sweep.moments > 0 ? 2 * rule.scale_bytes : 0;
   return sweep.gradients * gradient + (sweep.weights + sweep.temporaries) * weight_bytes(training) +
-         sweep.moments * moment_bytes(training) + sweep.copies * training.parameter_element() +
-         scales;
+         sweep.moments * moment_bytes(rule, training) +
+         sweep.copies * training.parameter_element() + scales;
 }
 
 std::vector<UpdateSweep> sweeps_of(const Training& training) {
-  const OptimizerRule& rule = optimizer_rule(training);
-  std::vector<UpdateSweep> sweeps = of_kernels(rule, training.optimizer_kernels);
+  std::vector<UpdateSweep> sweeps =
+      of_kernels(rule_of_others(training), training.optimizer_kernels);
   if (!training.weight_decay) std::erase_if(sweeps, [](const UpdateSweep& s) { return s.decays; });
   if (casts_in_update(training)) ++sweeps.back().copies;
+  return sweeps;
+}
+
+std::vector<UpdateSweep> sweeps_of_matrix(const Training& training) {
+  std::vector<UpdateSweep> sweeps = optimizer_rule(training).fused;
+  if (!training.weight_decay) std::erase_if(sweeps, [](const UpdateSweep& s) { return s.decays; });
   return sweeps;
 }
 

@@ -30,6 +30,8 @@ struct OptimizerRule {
   double moment_bytes = 0;
   double scale_bytes = 0;      ///< scales of narrow moments, a parameter
   bool whole_tensors = false;  ///< needs norms of whole tensors, so that no rank may have a part
+  /// the rule of what is no matrix of a hidden layer, where that is another one
+  std::string_view others = "";
   std::vector<UpdateSweep> fused;  ///< one kernel does as much as it can
   /// a kernel for each operation of the formula; empty: there are none
   std::vector<UpdateSweep> foreach_op;
@@ -39,16 +41,28 @@ struct OptimizerRule {
 
 /// Throws UserError for an unknown name.
 const OptimizerRule& optimizer_rule(const Training& training);
+/// The rule of parameters that are no matrices of hidden layers.
+const OptimizerRule& rule_of_others(const Training& training);
+/// Whether matrices of hidden layers are updated one by one, as matrices.
+bool updates_matrices(const Training& training);
 std::vector<KnownOptimizer> known_optimizers();
 
 bool keeps_master_weights(const Training& training);
 /// Whether the update itself reads narrow gradients and writes narrow weights.
 bool casts_in_update(const Training& training);
-/// Bytes of a parameter's optimizer state and master weight.
+/// Bytes of a parameter's optimizer state and master weight; of one that is no matrix of a hidden
+/// layer, where these have another rule.
 double optimizer_bytes(const Training& training);
+/// Bytes of a master weight; 0 where there is none.
+double master_bytes(const Training& training);
+/// Bytes that an optimizer that updates matrices keeps of one's element, beside its master weight.
+double matrix_moment_bytes(const Training& training);
 /// Bytes that one sweep moves, a parameter.
 double sweep_bytes(const UpdateSweep& sweep, const Training& training);
-/// The kernels of an update, as training.optimizer_kernels says.
+/// The kernels of an update of what is no matrix of a hidden layer, or of all that there is, as
+/// training.optimizer_kernels says.
 std::vector<UpdateSweep> sweeps_of(const Training& training);
+/// The kernels around the products of a matrix: before them, and behind them.
+std::vector<UpdateSweep> sweeps_of_matrix(const Training& training);
 
 }  // namespace stepsim

@@ -46,10 +46,11 @@ struct KnownConvention {
 /// An optimizer as the checks know it.
 struct KnownOptimizer {
   std::string name;
-  bool whole_tensors = false;  ///< does not work on parts of a tensor
-  bool has_foreach = true;     ///< has kernels for single operations
-  bool has_composed = false;   ///< has them for elementary operations
-  bool has_moments = true;     ///< keeps moments whose type can be chosen
+  bool whole_tensors = false;   ///< does not work on parts of a tensor
+  bool has_foreach = true;      ///< has kernels for single operations
+  bool has_composed = false;    ///< has them for elementary operations
+  bool has_moments = true;      ///< keeps moments whose type can be chosen
+  bool takes_matrices = false;  ///< updates matrices of hidden layers as matrices
 };
 
 /// A style of kernels as the checks know it.

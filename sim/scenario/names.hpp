@@ -62,6 +62,13 @@ template <>
 inline constexpr auto kNames<UsedGradients> = names_until(UsedGradients::keep, "clear_buffer",
                                                           "clear_tensors", "free", "keep");
 template <>
+inline constexpr auto kNames<MuonTensorMode> = names_until(MuonTensorMode::distributed,
+                                                           "duplicated", "blockwise",
+                                                           "distributed");
+template <>
+inline constexpr auto kNames<MuonOwners> = names_until(MuonOwners::round_robin, "all",
+                                                       "round_robin");
+template <>
 inline constexpr auto kNames<TransformerImpl> = names_until(TransformerImpl::transformer_engine,
                                                             "local", "transformer_engine");
 template <>

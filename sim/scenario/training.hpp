@@ -11,6 +11,7 @@
 #include "sim/scenario/fp8.hpp"
 #include "sim/scenario/gpu.hpp"
 #include "sim/scenario/lora.hpp"
+#include "sim/scenario/muon.hpp"
 #include "sim/scenario/recompute.hpp"
 
 namespace stepsim {
@@ -84,6 +85,7 @@ struct Training {
   bool fused_accumulation = true;    ///< weight-gradient GEMMs add to the gradients themselves
   bool master_weights = true;        ///< fp32 copies of parameters that are narrower
   std::string optimizer = "adam";    ///< a name of `stepsim list optimizers`
+  std::optional<Muon> muon;          ///< optimizer muon; absent: its defaults
   std::optional<Precision> moments;  ///< type of the optimizer's moments; absent: as its weights
   OptimizerKernels optimizer_kernels = OptimizerKernels::fused;
   bool weight_decay = true;  ///< a kernel of its own where kernels are not fused
@@ -123,6 +125,8 @@ struct Training {
     const double reduced = bytes_per_element(gradients);
     return keeps_wide_parameters() ? std::max(reduced, parameter_element()) : reduced;
   }
+  /// What is said of muon, or its defaults.
+  Muon muon_keys() const { return muon.value_or(Muon{}); }
   /// Which ranks agree on scales; none where no scale comes from earlier steps.
   AmaxReduction amax_reduction() const {
     const bool delayed = precision == Precision::fp8 && fp8_scaling == Fp8Scaling::delayed;

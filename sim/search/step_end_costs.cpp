@@ -6,6 +6,7 @@
 #include <map>
 
 #include "sim/plan/memory/memory.hpp"
+#include "sim/plan/optimizer_rule.hpp"
 #include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/pass/parameter_gathers.hpp"
 #include "sim/plan/program/optimizer.hpp"
@@ -43,8 +44,10 @@ class Ends {
     if (data.offload_optimizer) return end;
     const double elements = p.kept(sharding_.shards_optimizer);
     end.norm = seconds_of(norm_kernels(draft_, elements));
-    end.update = seconds_of(
-        update_kernels(draft_, elements, {elements}, {p.kept(sharding_.shards_gradients)}));
+    // Of matrices only what is swept with all others is counted.
+    end.update = seconds_of(update_kernels(draft_, elements, {elements},
+                                           {p.kept(sharding_.shards_gradients)},
+                                           p.kept_matrices(sharding_.shards_optimizer)));
     // What is gathered beside forward passes may cost nothing.
     if (reduces_ && sharding_.shards_optimizer && !gathers_beside_forward(s_, shape_))
       end.update += longest(CollectiveOp::all_gather, gathered_element(), p);
@@ -102,8 +105,15 @@ StageParameters parameters_of(const Scenario& scenario, const Strategy& strategy
                               double experts) {
   const int copies = strategy.schedule->needs.copies;
   const int groups = scenario.shard_groups();
-  return {dense, experts, strategy.replicas() * copies / groups,
-          expert_mesh(scenario).replicas * copies / groups};
+  StageParameters p{dense, experts, strategy.replicas() * copies / groups,
+                    expert_mesh(scenario).replicas * copies / groups};
+  if (!updates_matrices(scenario.training)) return p;
+  // As if all were matrices, which have less state, and dealt out evenly.
+  const bool shared = strategy.sharding->shards_optimizer ||
+                      scenario.training.muon_keys().owners == MuonOwners::round_robin;
+  p.matrices = {dense, dense * share(shared, p.replicas)};
+  p.expert_matrices = {experts, experts * share(shared, p.expert_replicas)};
+  return p;
 }
 
 std::vector<StepEndCost> step_end_costs(const Scenario& scenario, const Strategy& strategy,

@@ -72,6 +72,11 @@ void add_gradients_ready(Items& items, const Op& op) {
   }
 }
 
+/// The weight, of which each tensor rank has a part.
+WeightMatrix matrix_of(const Pass& pass, LinearShape s, MatrixSplit split) {
+  return {s.out, s.in, pass.tensor > 1 ? split : MatrixSplit::none};
+}
+
 /// Whether the layer multiplies what another one has quantised.
 bool finds_input_quantised(const Pass& pass) {
   return pass.place.gathered && (pass.style->finds_twins || pass.outer_tokens() < pass.tokens());
@@ -259,6 +264,7 @@ Op column_linear(const Pass& pass, const std::string& name, std::int64_t in, std
           : 0;
   const bool wide = pass.place.adapted && pass.style->hands_on_gathered && pass.gathers_tokens();
   Op op = linear(pass, name, s, wide ? s.tokens : pass.outer_tokens());
+  op.matrices = {matrix_of(pass, s, MatrixSplit::rows)};
   if (!pass.frozen)
     op.saved = op.saved_input = kept_input(pass, in) * static_cast<double>(gathers + casts);
   op.kept_for_weights = kept_for_weights(pass, op, s);
@@ -305,6 +311,7 @@ Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::i
   // too.
   const LinearShape s{pass.tokens(), in, out, false};
   Op op = linear(pass, name, s, s.tokens);
+  op.matrices = {matrix_of(pass, s, MatrixSplit::columns)};
   const bool in_pieces = splits_products(pass);
   if (in_pieces) {
     add_scattered_product(op.forward, pass, name, linear_gemm(name, pass, s.tokens, out, in),
@@ -341,6 +348,7 @@ Op replicated_linear(const Pass& pass, const std::string& name, std::int64_t in,
                      bool saves_input, bool bias) {
   const LinearShape s{pass.outer_tokens(), in, out, bias};
   Op op = linear(pass, name, s, s.tokens);
+  op.matrices = {{.rows = out, .columns = in}};
   add_product(op.forward, pass, name, s);
   if (!pass.sequence_parallel) op.flops = op.flops / static_cast<double>(pass.tensor);
   if (saves_input)

@@ -117,6 +117,12 @@ void add_forward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear
                          static_cast<double>(l.out));
     if (!l.first) op.forward.emplace_back(weighed_bias(pass, rows, l, " bias", kForwardBias));
   }
+  const MatrixSplit split = pass.expert_mesh.tensor == 1 ? MatrixSplit::none
+                            : l.first                    ? MatrixSplit::rows
+                                                         : MatrixSplit::columns;
+  const Axis axis = pass.expert_mesh.own_tensor ? Axis::expert_tensor : Axis::tensor;
+  op.matrices.insert(op.matrices.end(), static_cast<std::size_t>(rows.local),
+                     WeightMatrix{l.out, l.in, split, axis});
   if (pass.quantises()) op.quantised += static_cast<double>(rows.local * l.in * l.out);
   if (pass.casts_weights)
     op.weight_copies += Bytes{pass.element() * static_cast<double>(rows.local * l.in * l.out)};
@@ -211,6 +217,7 @@ Op router(const Pass& pass, const ExpertShape& shape) {
   op.name = "router";
   op.parameters = {static_cast<double>(shape.hidden * e.count)};
   if (e.bias) op.parameters.push_back(static_cast<double>(e.count));
+  op.matrices = {{.rows = e.count, .columns = shape.hidden}};
   op.flops = Flops{2.0 * logits * static_cast<double>(shape.hidden)};
   // The shared experts keep the same input.
   const double input = e.shared_ffn > 0 ? 0 : row_bytes(pass, shape) * static_cast<double>(tokens);

@@ -9,9 +9,23 @@
 namespace stepsim {
 namespace {
 
-/// Bytes that a checkpoint holds of one parameter.
-double saved_bytes(const Scenario& s) {
-  return s.training.parameter_element() + optimizer_bytes(s.training);
+/// Bytes of optimizer state and master weight of so many parameters; of matrices that are updated
+/// as such it is what one owner has.
+double saved_state(const Scenario& s, double elements, double matrices) {
+  return (elements - matrices) * optimizer_bytes(s.training) +
+         matrices * (master_bytes(s.training) + matrix_moment_bytes(s.training));
+}
+
+/// Bytes that a checkpoint holds of one parameter, in the mean.
+double saved_bytes(const Scenario& s, const OpGraph& graph) {
+  if (!updates_matrices(s.training)) return s.training.parameter_element() + optimizer_bytes(s.training);
+  double elements = 0, state = 0;
+  for (int stage = 0; stage < s.parallelism.pipeline.stages; ++stage) {
+    const StageParameters p = stage_parameters(s, graph, stage);
+    elements += p.total();
+    state += saved_state(s, p.total(), p.kept_matrices(false));
+  }
+  return s.training.parameter_element() + state / elements;
 }
 
 /// Bytes of one rank's embedding tables.
@@ -49,7 +63,7 @@ Bytes derived_bytes(const Scenario& s, const OpGraph& graph) {
     parameters += s.parallelism.tensor * p.dense + mesh.tensor * mesh.degree * p.experts;
   }
   parameters /= schedule_of(s).needs.copies;
-  return Bytes{parameters * saved_bytes(s)} +
+  return Bytes{parameters * saved_bytes(s, graph)} +
          tables_of_all(graph, s.parallelism.tensor * s.replicas());
 }
 
@@ -68,16 +82,20 @@ CheckpointPart checkpoint_part(const Scenario& s, const OpGraph& graph, const St
   const double stated = checkpoint_bytes(s, graph) / derived_bytes(s, graph);
   const Bytes held = shape.stage == 0 ? tables(graph, graph.chain) : Bytes{};
   const bool offloaded = s.parallelism.data.offload_optimizer;
-  const double from_gpu = offloaded ? s.training.parameter_element() : saved_bytes(s);
-  return {stated * (Bytes{(dense + experts) * saved_bytes(s)} + held),
+  const double from_gpu = offloaded ? s.training.parameter_element() : saved_bytes(s, graph);
+  return {stated * (Bytes{(dense + experts) * saved_bytes(s, graph)} + held),
           stated * (Bytes{(dense + experts) * from_gpu} + held)};
 }
 
 Bytes gathered_for_checkpoint(const Scenario& s, const OpGraph& graph, int stage, bool expert) {
   const Sharding& strategy = s.parallelism.data.sharding;
+  const StageParameters p = stage_parameters(s, graph, stage);
+  if (updates_matrices(s.training))  // whole parameters, as shards of whole matrices go with them
+    return Bytes{strategy.shards_optimizer ? saved_state(s, p.of(expert), p.matrices_of(expert).all)
+                                           : 0};
   const double each = (strategy.shards_parameters ? s.training.parameter_element() : 0) +
                       (strategy.shards_optimizer ? optimizer_bytes(s.training) : 0);
-  return Bytes{stage_parameters(s, graph, stage).of(expert) * each};
+  return Bytes{p.of(expert) * each};
 }
 
 }  // namespace stepsim

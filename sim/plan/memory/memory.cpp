@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/ops/frozen.hpp"
+#include "sim/plan/matrix_owners.hpp"
 #include "sim/plan/memory/memory_buffers.hpp"
 #include "sim/plan/optimizer_rule.hpp"
 #include "sim/plan/pass/buckets.hpp"
@@ -55,6 +56,16 @@ Bytes fp8_weights(const Scenario& scenario, const OpGraph& graph, int stage) {
 /// Elements of a block's frozen weights that exist in fp8 alone.
 double frozen_in_fp8(const Training& training, const Block& block) {
   return training.fp8_parameters ? block.frozen_quantised() : 0;
+}
+
+/// Bytes that the rank with most matrices keeps of them: master weights of what it holds, or of what
+/// it owns where the optimizer is sharded, and the momentum of what it owns.
+double matrix_state(const Scenario& scenario, const StageParameters& p) {
+  const bool sharded = scenario.parallelism.data.sharding.shards_optimizer;
+  const double owned = p.kept_matrices(true);
+  if (owned == 0) return 0;
+  return p.kept_matrices(sharded) * master_bytes(scenario.training) +
+         owned * matrix_moment_bytes(scenario.training);
 }
 
 Bytes frozen_weights(const Scenario& scenario, const OpGraph& graph, int stage) {
@@ -116,8 +127,20 @@ BytesPerParameter bytes_per_parameter(const Training& training, const Sharding& 
           optimizer_bytes(training) * share(sharding.shards_optimizer, replicas)};
 }
 
+StageParameters::OfMatrices& StageParameters::OfMatrices::operator+=(const OfMatrices& more) {
+  all += more.all;
+  owned += more.owned;
+  padding += more.padding;
+  return *this;
+}
+
+double StageParameters::kept_matrices(bool sharded) const {
+  return sharded ? matrices.owned + expert_matrices.owned : matrices.all + expert_matrices.all;
+}
+
 double StageParameters::kept(bool sharded) const {
-  return dense * share(sharded, replicas) + experts * share(sharded, expert_replicas);
+  return (dense - matrices.all) * share(sharded, replicas) +
+         (experts - expert_matrices.all) * share(sharded, expert_replicas) + kept_matrices(sharded);
 }
 
 StageParameters chunk_parameters(const Scenario& scenario, const OpGraph& graph, int stage,
@@ -129,6 +152,16 @@ StageParameters chunk_parameters(const Scenario& scenario, const OpGraph& graph,
     sum.experts += experts;
     sum.dense += graph.blocks[index].parameters() - experts;
   }
+  if (!updates_matrices(scenario.training)) return sum;
+  for (const bool expert : {false, true}) {
+    const DealtMatrices dealt = owners_of(scenario, graph, blocks_of(scenario, graph, stage, chunk),
+                                          expert, expert ? sum.expert_replicas : sum.replicas,
+                                          reduces_in_buckets(scenario, stage, chunk));
+    double all = 0;
+    for (const Matrices& owned : dealt.owned) all += elements_of(owned);
+    (expert ? sum.expert_matrices : sum.matrices) = {all, dealt.most_elements(),
+                                                     dealt.exchanged - all};
+  }
   return sum;
 }
 
@@ -138,6 +171,8 @@ StageParameters stage_parameters(const Scenario& scenario, const OpGraph& graph,
     const StageParameters more = chunk_parameters(scenario, graph, stage, chunk);
     sum.dense += more.dense;
     sum.experts += more.experts;
+    sum.matrices += more.matrices;
+    sum.expert_matrices += more.expert_matrices;
   }
   return sum;
 }
@@ -152,9 +187,11 @@ StateBytes state_bytes(const Scenario& scenario, const StageParameters& p) {
   };
   const auto dense = each(p.replicas);
   const auto experts = each(p.expert_replicas);
-  return {p.dense * dense.parameters + p.experts * experts.parameters,
-          p.dense * dense.gradients + p.experts * experts.gradients,
-          p.dense * dense.optimizer + p.experts * experts.optimizer};
+  const double others = (p.dense - p.matrices.all) * dense.optimizer +
+                        (p.experts - p.expert_matrices.all) * experts.optimizer;
+  return {p.exchanged(false) * dense.parameters + p.exchanged(true) * experts.parameters,
+          p.exchanged(false) * dense.gradients + p.exchanged(true) * experts.gradients,
+          others + matrix_state(scenario, p)};
 }
 
 StateBytes gpu_state(const Scenario& scenario, const StageParameters& parameters) {

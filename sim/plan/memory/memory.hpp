@@ -51,10 +51,22 @@ BytesPerParameter bytes_per_parameter(const Training& training, const Sharding& 
 struct StageParameters {
   double dense = 0, experts = 0;  ///< experts: only where expert parallelism deals them out
   int replicas = 1, expert_replicas = 1;
+  /// Of these: matrices of hidden layers, where the optimizer takes them as such; those that the
+  /// rank with most of them updates; what shards of whole matrices are padded with, on all ranks.
+  struct OfMatrices {
+    double all = 0, owned = 0, padding = 0;
+    OfMatrices& operator+=(const OfMatrices& more);
+  };
+  OfMatrices matrices{}, expert_matrices{};
   double total() const { return dense + experts; }
   /// Elements that a rank keeps of something that is sharded over the replicas, or is not.
   double kept(bool sharded) const;
+  /// Elements of matrices among them.
+  double kept_matrices(bool sharded) const;
   double of(bool expert) const { return expert ? experts : dense; }
+  const OfMatrices& matrices_of(bool expert) const { return expert ? expert_matrices : matrices; }
+  /// Elements that ranks exchange.
+  double exchanged(bool expert) const { return of(expert) + matrices_of(expert).padding; }
 };
 StageParameters stage_parameters(const Scenario& scenario, const OpGraph& graph, int stage);
 StageParameters chunk_parameters(const Scenario& scenario, const OpGraph& graph, int stage,

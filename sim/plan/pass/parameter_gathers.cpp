@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/plan/matrix_owners.hpp"
 #include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/pass/gathered_parameters.hpp"
 
@@ -33,7 +34,7 @@ ParameterGather when_gathered(const Parallelism& split) {
 }
 
 Bytes ParameterBucket::bytes(const Training& training) const {
-  return stored_bytes(training, elements, quantised);
+  return times * stored_bytes(training, elements, quantised);
 }
 
 std::vector<ParameterBucket> parameter_buckets(const PlanDraft& draft, const StageShape& shape,
@@ -43,6 +44,8 @@ std::vector<ParameterBucket> parameter_buckets(const PlanDraft& draft, const Sta
   const auto ends = reduction == Reduction::buckets
                         ? ends_of_buckets(draft.scenario, draft.graph, blocks)
                         : std::array<std::vector<bool>, 2>{};
+  const auto times =
+      exchanged_times(draft.scenario, draft.graph, blocks, reduction == Reduction::buckets);
   std::array<std::vector<ParameterBucket>, 2> backward;
   std::array<std::size_t, 2> completed{};
   for (const auto& [op, gradient] : completed_gradients(draft.graph, blocks)) {
@@ -51,7 +54,7 @@ std::vector<ParameterBucket> parameter_buckets(const PlanDraft& draft, const Sta
     const std::size_t number = completed[kind]++;
     const bool begins =
         buckets.empty() || (number > 0 && number <= ends[kind].size() && ends[kind][number - 1]);
-    if (begins) buckets.push_back({.group = groups[kind]});
+    if (begins) buckets.push_back({.group = groups[kind], .times = times[kind]});
     ParameterBucket& bucket = buckets.back();
     ++bucket.tensors;
     bucket.elements += gradient.elements;

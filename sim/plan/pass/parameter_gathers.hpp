@@ -26,6 +26,7 @@ struct ParameterBucket {
   std::size_t tensors = 0;  ///< how many, in the order in which forward passes need them
   double elements = 0;
   double quantised = 0;  ///< elements that are gathered in fp8
+  double times = 1;      ///< as many bytes, with padding, are gathered
   Bytes bytes(const Training& training) const;
 };
 

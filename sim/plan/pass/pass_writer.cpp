@@ -143,7 +143,8 @@ void PassWriter::flush(Bucket& bucket) {
   if (draft_.scenario.parallelism.data.check_for_nan_in_grad && !bucket.group.is_alone())
     check(bytes);
   if (averages(Averaging::bucket)) move("average gradients", bytes * 2);
-  if (!bucket.group.is_alone()) reduced.slot = start_reduction(bucket.group, bytes).reduced;
+  if (!bucket.group.is_alone())
+    reduced.slot = start_reduction(bucket.group, bucket.times * bytes).reduced;
   reduced_.push_back(std::move(reduced));
 }
 

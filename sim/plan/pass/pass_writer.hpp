@@ -83,10 +83,14 @@ class PassWriter {
 
   /// From here on completed gradients fill buckets that are reduced as they close, or ones that
   /// flush_buckets reduces. `ends`: of gradients of other parameters, and of experts', which end a
-  /// bucket; empty: none.
-  void reduce(Reduction reduction, std::array<std::vector<bool>, 2> ends) {
+  /// bucket; empty: none. `times`: as many elements as there are, ranks exchange of either.
+  void reduce(Reduction reduction, std::array<std::vector<bool>, 2> ends,
+              const std::array<double, 2>& times) {
     reduction_ = reduction;
-    for (std::size_t i = 0; i < open_.size(); ++i) open_[i].ends = std::move(ends[i]);
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+      open_[i].ends = std::move(ends[i]);
+      open_[i].times = times[i];
+    }
   }
   /// The ranks that share the layers' scales of fp8 look for their tensors' largest values.
   void reduce_amax(std::size_t layers);
@@ -139,6 +143,7 @@ class PassWriter {
     std::vector<bool> ends{};        ///< whether one ends, by number of gradient
     std::size_t completed = 0;       ///< gradients, of all buckets
     std::vector<Bytes> gradients{};  ///< gradients that it holds
+    double times = 1;                ///< as many bytes, with padding, are exchanged
   };
   struct Reduced {
     int slot;  ///< -1: there is nobody to reduce with

@@ -1,6 +1,7 @@
 // Compiling passes into segments.
 #include "sim/plan/pass/segment.hpp"
 
+#include "sim/plan/matrix_owners.hpp"
 #include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/pass/parameter_gathers.hpp"
 #include "sim/plan/pass/recompute.hpp"
@@ -73,9 +74,11 @@ Segment backward_segment(PlanDraft& draft, const StageShape& shape,
     if (pass != PassKind::weight_gradient) writer.reduce_amax(blocks.size());
     return writer.finish();
   }
-  writer.reduce(reduction, reduction == Reduction::buckets
-                               ? ends_of_buckets(draft.scenario, draft.graph, blocks)
-                               : std::array<std::vector<bool>, 2>{});
+  writer.reduce(
+      reduction,
+      reduction == Reduction::buckets ? ends_of_buckets(draft.scenario, draft.graph, blocks)
+                                      : std::array<std::vector<bool>, 2>{},
+      exchanged_times(draft.scenario, draft.graph, blocks, reduction == Reduction::buckets));
   const auto spans = recompute_spans(draft.scenario.training.recompute, draft.graph, blocks);
   for (auto span = spans.rbegin(); span != spans.rend(); ++span)
     run_backward(writer, draft.graph, blocks, *span, pass);

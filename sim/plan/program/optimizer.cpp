@@ -84,9 +84,9 @@ std::vector<Kernel> norm_kernels(PlanDraft& draft, double elements) {
 
 std::vector<Kernel> update_kernels(PlanDraft& draft, double elements,
                                    const std::vector<double>& tensors,
-                                   const std::vector<double>& gradients) {
+                                   const std::vector<double>& gradients, double matrices) {
   const Training& training = draft.scenario.training;
-  const std::vector<double> at_once{elements};
+  const std::vector<double> at_once{elements - matrices};
   const bool each = training.optimizer_kernels == OptimizerKernels::per_tensor ||
                     training.optimizer_kernels == OptimizerKernels::composed;
   std::vector<Kernel> kernels;
@@ -151,15 +151,18 @@ std::vector<Kernel> quantise_kernels(PlanDraft& draft, double elements) {
   return {moving(draft, "transpose weights", 2 * fp8_bytes(scaling) * elements)};
 }
 
-std::vector<double> elements_of_tensors(const PlanDraft& draft, int stage, bool sharded) {
+std::vector<double> elements_of_tensors(const PlanDraft& draft, int stage, bool sharded,
+                                        bool swept) {
+  const bool skips = swept && updates_matrices(draft.scenario.training);
   std::vector<double> tensors;
   for (int chunk = 0; chunk < draft.scenario.parallelism.pipeline.chunks; ++chunk) {
     const StageParameters parameters = chunk_parameters(draft.scenario, draft.graph, stage, chunk);
     for (const std::size_t block : blocks_of(draft.scenario, draft.graph, stage, chunk)) {
+      const bool hidden = skips && draft.graph.blocks[block].recomputable;
       for (const Op* op : draft.graph.blocks[block].order()) {
         const int replicas = op->expert ? parameters.expert_replicas : parameters.replicas;
-        for (const double tensor : op->parameters)
-          tensors.push_back(tensor * share(sharded, replicas));
+        for (std::size_t i = hidden ? op->matrices.size() : 0; i < op->parameters.size(); ++i)
+          tensors.push_back(op->parameters[i] * share(sharded, replicas));
       }
     }
   }

@@ -26,10 +26,11 @@ bool copies_gradients(const Scenario& scenario);
 std::vector<Kernel> norm_kernels(PlanDraft& draft, double elements);
 
 /// The update of `elements` parameters, in kernels for each of `tensors` where they are one by one,
-/// and clearing their `gradients`.
+/// and clearing their `gradients`. `matrices`: those of the parameters that are updated as such, in
+/// other kernels (matrix_updates.hpp).
 std::vector<Kernel> update_kernels(PlanDraft& draft, double elements,
                                    const std::vector<double>& tensors,
-                                   const std::vector<double>& gradients);
+                                   const std::vector<double>& gradients, double matrices = 0);
 
 /// Clearing gradients where nothing is updated on the GPU; elements of each tensor.
 std::vector<Kernel> clear_kernels(PlanDraft& draft, const std::vector<double>& gradients);
@@ -47,8 +48,10 @@ QuantisedElements quantised_elements(const Scenario& scenario, const OpGraph& gr
 /// quantises after a gather.
 std::vector<Kernel> quantise_kernels(PlanDraft& draft, double elements);
 
-/// Elements of each parameter tensor of a stage, or of this rank's shard of it.
-std::vector<double> elements_of_tensors(const PlanDraft& draft, int stage, bool sharded);
+/// Elements of each parameter tensor of a stage, or of this rank's shard of it. `swept`: of those
+/// that are not updated as matrices.
+std::vector<double> elements_of_tensors(const PlanDraft& draft, int stage, bool sharded,
+                                        bool swept = false);
 
 /// An update on the CPU (ZeRO-Offload, Ren et al. 2021, arXiv 2101.06840): gradients to its memory,
 /// the update at host.optimizer_rate shared by the ranks of a node, weights back.

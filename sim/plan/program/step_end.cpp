@@ -74,7 +74,8 @@ std::vector<TaskIndex> GradientReduction::start() {
   std::vector<TaskIndex> tasks;
   for (const ParameterGroup& group : parameter_groups(rows_->shape())) {
     const double apart = group.expert ? 0 : apart_;
-    const Bytes bytes{(parameters_.of(group.expert) - apart) * gradient_bytes(draft.scenario)};
+    const Bytes bytes{(parameters_.exchanged(group.expert) - apart) *
+                      gradient_bytes(draft.scenario)};
     if (group.is_alone() || bytes == Bytes{0}) continue;
     std::vector<TaskIndex> before = gradients;
     const auto then = [&](Channel channel, CollectiveOp op, Bytes size, const GroupShape& shape) {
@@ -102,9 +103,10 @@ StepEnd::StepEnd(RankRows& rows, Offload& offload)
       shape_(rows.shape()),
       strategy_(scenario_.parallelism.data.sharding),
       parameters_(stage_parameters(scenario_, rows.draft().graph, shape_.stage)),
-      tensors_(elements_of_tensors(rows.draft(), shape_.stage, strategy_.shards_optimizer)),
+      tensors_(elements_of_tensors(rows.draft(), shape_.stage, strategy_.shards_optimizer, true)),
       gradients_(elements_of_tensors(rows.draft(), shape_.stage, strategy_.shards_gradients)),
-      reduction_(rows, parameters_) {}
+      reduction_(rows, parameters_),
+      matrices_(rows, parameters_) {}
 
 void StepEnd::write() {
   rows_.set_micro_batch(-1);
@@ -122,7 +124,10 @@ void StepEnd::write() {
     offload_.update(elements);
     rows_.write_kernels(clear_kernels(rows_.draft(), gradients_));
   } else {
-    std::vector<Kernel> update = update_kernels(rows_.draft(), elements, tensors_, gradients_);
+    matrices_.write();
+    std::vector<Kernel> update =
+        update_kernels(rows_.draft(), elements, tensors_, gradients_,
+                       parameters_.kept_matrices(strategy_.shards_optimizer));
     if (!update.empty())
       update.front().host = static_cast<double>(tensors_.size()) *
                             host_cost::optimizer_tensor.no_graph.seconds() * host_scale(scenario_);
@@ -157,7 +162,7 @@ void StepEnd::reduce_embedding() {
 
 /// What was updated in shards and does not wait for its block to be gathered.
 double StepEnd::elements_to_gather(bool expert) const {
-  if (!strategy_.shards_parameters) return parameters_.of(expert);
+  if (!strategy_.shards_parameters) return parameters_.exchanged(expert);
   double sum = 0;
   const OpGraph& graph = rows_.draft().graph;
   for (const std::size_t block : blocks_of(scenario_, graph, shape_.stage, 0))

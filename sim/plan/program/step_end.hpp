@@ -4,6 +4,7 @@
 
 #include "sim/plan/memory/memory.hpp"
 #include "sim/plan/pass/parameter_group.hpp"
+#include "sim/plan/program/matrix_updates.hpp"
 #include "sim/plan/program/offload.hpp"
 #include "sim/plan/program/rank_rows.hpp"
 
@@ -58,6 +59,7 @@ class StepEnd {
   const std::vector<double> tensors_;    ///< elements of each tensor that is updated
   const std::vector<double> gradients_;  ///< elements of each gradient that this rank keeps
   GradientReduction reduction_;
+  MatrixUpdates matrices_;
 };
 
 }  // namespace stepsim

@@ -44,6 +44,29 @@ void describe(Io& io, Lora& l) {
            "gather them and keep their part");
 }
 
+template <class Io>
+void describe(Io& io, Muon& m) {
+  io.field("steps", m.steps, between(1, 100),
+           "of Newton and Schulz's iteration, three products each; Megatron-LM's "
+           "--muon-num-ns-steps");
+  io.field("nesterov", m.nesterov, any,
+           "the gradient is added to the momentum once more, as by torch.optim.Muon; Megatron-LM "
+           "does it with --muon-nesterov alone");
+  io.field("split_qkv", m.split_qkv, any,
+           "queries, keys and values of one linear layer are matrices of their own; false, as with "
+           "--muon-no-split-qkv: one");
+  io.field("symmetric", m.symmetric, any,
+           "a kernel computes half of each symmetric product, as with --muon-use-syrk");
+  io.field("tensor_mode", m.tensor_mode, any,
+           "matrices that tensor ranks split, as --muon-tp-mode: duplicated: each rank gathers "
+           "the matrix and does all of it; blockwise: each does its part as a matrix; "
+           "distributed: each multiplies its part, and small products are all-reduced");
+  io.field("owners", m.owners, any,
+           "without zero1: all: each data rank updates all matrices, as torch.optim.Muon; "
+           "round_robin: they take them in turn and all-reduce the updates in 16 bits, as "
+           "modded-nanogpt. With zero1 ranks own whole matrices, dealt out by their products");
+}
+
 /// Lengths and batches.
 template <class Io>
 void describe_batches(Io& io, Training& t) {
@@ -106,6 +129,9 @@ void describe_optimizer(Io& io, Training& t) {
   io.field("master_weights", t.master_weights, any,
            "the optimizer keeps fp32 copies of 16-bit parameters");
   io.field("optimizer", t.optimizer, any, "a name of `stepsim list optimizers`");
+  io.section("muon", t.muon, Muon{},
+             "optimizer muon: matrices of hidden layers; what else there is, embeddings, head, "
+             "norms, biases, is updated by Adam. Absent: the defaults");
   io.fallback(t.moments, t.moments, "as the weights that are updated");
   io.field("moments", t.moments, any,
            "type that the optimizer keeps its moments in (Megatron-LM's --exp-avg-dtype and "

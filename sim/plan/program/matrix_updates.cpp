@@ -1,0 +1,159 @@
+// Kernels and exchanges of Muon's update, matrix by matrix.
+//
+// After NVIDIA-NeMo/Emerging-Optimizers emerging_optimizers/orthogonalized_optimizers/muon_utils.py,
+// newton_schulz and newton_schulz_tp, and NVIDIA/Megatron-LM
+// megatron/core/optimizer/emerging_optimizers.py, TensorParallelMuon. A product that adds to another
+// matrix writes into a copy of that one (pytorch/pytorch aten/src/ATen/native/cuda/Blas.cpp,
+// addmm_out_cuda_impl). Updates that ranks take in turn: KellerJordan/modded-nanogpt, records/
+// track_1_short/2024-10-17_DistributedMuon, Muon.step.
+#include "sim/plan/program/matrix_updates.hpp"
+
+#include <numeric>
+
+#include "sim/plan/optimizer_rule.hpp"
+#include "sim/plan/pass/chains.hpp"
+#include "sim/plan/pass/operations.hpp"
+#include "sim/plan/pass/parameter_group.hpp"
+#include "sim/plan/program/stage_blocks.hpp"
+
+namespace stepsim {
+namespace {
+
+constexpr double kFp32 = 4, kBf16 = 2;
+constexpr Bytes kNorm{4};  // a squared norm
+
+/// Parts of the matrix by rows, at least one.
+std::vector<std::int64_t> parts_of(const WeightMatrix& matrix) {
+  return matrix.parts.empty() ? std::vector<std::int64_t>{matrix.rows} : matrix.parts;
+}
+
+}  // namespace
+
+MatrixUpdates::MatrixUpdates(RankRows& rows, const StageParameters& parameters)
+    : rows_(rows),
+      training_(rows.draft().scenario.training),
+      muon_(training_.muon_keys()),
+      parameters_(parameters) {
+  if (updates_matrices(training_)) collect();
+}
+
+void MatrixUpdates::collect() {
+  const Scenario& scenario = rows_.draft().scenario;
+  const OpGraph& graph = rows_.draft().graph;
+  const int stage = rows_.shape().stage;
+  sums_updates_ = !scenario.parallelism.data.sharding.shards_optimizer &&
+                  muon_.owners == MuonOwners::round_robin;
+  for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
+    const auto blocks = blocks_of(scenario, graph, stage, chunk);
+    const bool bucketed = reduces_in_buckets(scenario, stage, chunk);
+    for (const bool expert : {false, true}) {
+      const int ranks = expert ? parameters_.expert_replicas : parameters_.replicas;
+      const DealtMatrices dealt = owners_of(scenario, graph, blocks, expert, ranks, bucketed);
+      for (const WeightMatrix* matrix : dealt.heaviest()) owned_.emplace_back(matrix, expert);
+    }
+  }
+}
+
+void MatrixUpdates::write() {
+  for (const auto& [matrix, expert] : owned_) update(*matrix, expert);
+  flush();
+  if (!sums_updates_) return;
+  sum_updates(false);
+  sum_updates(true);
+}
+
+/// Where ranks take matrices in turn an owner does not touch the weights yet.
+void MatrixUpdates::update(const WeightMatrix& matrix, bool expert) {
+  const bool sums =
+      sums_updates_ && (expert ? parameters_.expert_replicas : parameters_.replicas) > 1;
+  const double elements = matrix.elements();
+  const auto sweep = [&](bool before) {
+    for (const UpdateSweep& each : sweeps_of_matrix(training_)) {
+      if ((each.moments > 0) == before && !(sums && each.weights > 0)) sweep_over(each, elements);
+    }
+  };
+  sweep(true);
+  if (muon_.nesterov)
+    move("nesterov", (bytes_per_element(training_.gradients) + 2 * kFp32) * elements,
+         MemoryRate::optimizer);
+  for (const std::int64_t rows : parts_of(matrix)) orthogonalise(rows, matrix.columns, matrix);
+  sweep(false);
+  if (sums) move("update to buffer", 2 * kBf16 * elements);
+}
+
+/// Rows of the matrix, of which this rank has a part where tensor ranks split it.
+void MatrixUpdates::orthogonalise(std::int64_t rows, std::int64_t columns,
+                                  const WeightMatrix& matrix) {
+  const Channel channel = channel_along(matrix.axis);
+  const std::int64_t ranks =
+      matrix.split == MatrixSplit::none ? 1 : rows_.shape().of(channel).ranks;
+  if (ranks == 1 || muon_.tensor_mode == MuonTensorMode::blockwise)
+    return iterate(turned(rows, columns), nullptr);
+  const bool by_rows = matrix.split == MatrixSplit::rows;
+  if (muon_.tensor_mode == MuonTensorMode::distributed)
+    return iterate(by_rows ? IteratedMatrix{columns, rows} : IteratedMatrix{rows, columns},
+                   &channel);
+  const IteratedMatrix whole =
+      by_rows ? turned(rows * ranks, columns) : turned(rows, columns * ranks);
+  exchange(channel, CollectiveOp::all_gather, Bytes{kFp32 * whole.elements()});
+  move("join shards", 2 * kFp32 * whole.elements());
+  iterate(whole, nullptr);
+}
+
+/// `summed`: the channel of ranks that each have some columns of X, and sum what they multiply.
+void MatrixUpdates::iterate(const IteratedMatrix& x, const Channel* summed) {
+  move("norm of matrix", kFp32 * x.elements());
+  if (summed != nullptr) exchange(*summed, CollectiveOp::all_reduce, kNorm);
+  move("normalise", 2 * kFp32 * x.elements());
+  move("to 16 bits", (kFp32 + kBf16) * x.elements());
+  const SchulzProducts products = schulz_products(x, muon_.symmetric);
+  for (std::int64_t step = 0; step < muon_.steps; ++step) {
+    multiply("gram", products.gram);
+    if (summed != nullptr) exchange(*summed, CollectiveOp::all_reduce, Bytes{kBf16 * x.squared()});
+    move("copy of gram", 2 * kBf16 * x.squared());
+    multiply("square of gram", products.square);
+    move("copy of matrix", 2 * kBf16 * x.elements());
+    multiply("orthogonal product", products.product);
+  }
+  move("to 32 bits", (kBf16 + kFp32) * x.elements());
+}
+
+/// The updates of all matrices in one buffer, of which each rank has cleared what is not its own,
+/// and what they are added to.
+void MatrixUpdates::sum_updates(bool expert) {
+  const ParameterGroup group = parameter_groups(rows_.shape())[expert ? 1 : 0];
+  const double elements = parameters_.matrices_of(expert).all;
+  if (group.shape.ranks == 1 || elements == 0) return;
+  move("clear updates", kBf16 * elements);
+  exchange(group.reduce, CollectiveOp::all_reduce, Bytes{kBf16 * elements});
+  move("widen updates", (kBf16 + kFp32) * elements);
+  for (const UpdateSweep& each : sweeps_of_matrix(training_)) {
+    if (each.weights > 0) sweep_over(each, elements);
+  }
+  flush();
+}
+
+void MatrixUpdates::exchange(Channel channel, CollectiveOp op, Bytes bytes) {
+  flush();
+  const std::uint32_t operation =
+      pass_collective(rows_.draft(), op, bytes, rows_.shape().of(channel));
+  rows_.wait_for(rows_.communicate(channel, operation, rows_.reached()));
+}
+
+void MatrixUpdates::sweep_over(const UpdateSweep& sweep, double elements) {
+  move(std::string(sweep.name), sweep_bytes(sweep, training_) * elements, MemoryRate::optimizer);
+}
+
+void MatrixUpdates::move(const std::string& name, double bytes, MemoryRate rate) {
+  kernels_.push_back(timed(rows_.draft(), name, MemoryBound{Bytes{bytes}, rate}, Cause::optimizer));
+}
+
+void MatrixUpdates::multiply(const char* name, const Gemm& product) {
+  kernels_.push_back(timed(rows_.draft(), name, product, Cause::optimizer));
+}
+
+void MatrixUpdates::flush() {
+  if (!kernels_.empty()) rows_.write_kernels(std::exchange(kernels_, {}));
+}
+
+}  // namespace stepsim

@@ -1,0 +1,45 @@
+// Newton and Schulz's iteration, which makes a matrix orthogonal, as products.
+//
+// With X of `inner` rows and `outer` columns a step is A = X X', B = b A + c A A, X = a X + B X
+// (NVIDIA-NeMo/Emerging-Optimizers emerging_optimizers/orthogonalized_optimizers/muon_utils.py,
+// newton_schulz_step; pytorch/pytorch torch/optim/_muon.py): 4 outer inner^2 + 2 inner^3 FLOP. A
+// matrix is turned so that the inner side is the smaller one.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "sim/ops/work.hpp"
+#include "sim/scenario/muon.hpp"
+
+namespace stepsim {
+
+/// Sides of the matrix that is iterated, on one rank.
+struct IteratedMatrix {
+  std::int64_t inner = 0, outer = 0;
+  double elements() const { return static_cast<double>(inner) * static_cast<double>(outer); }
+  double squared() const { return static_cast<double>(inner) * static_cast<double>(inner); }
+};
+
+/// The matrix turned.
+constexpr IteratedMatrix turned(std::int64_t rows, std::int64_t columns) {
+  return {std::min(rows, columns), std::max(rows, columns)};
+}
+
+/// The three products of a step, in 16 bits, as PyTorch's precision "medium" of fp32 products has
+/// them.
+struct SchulzProducts {
+  Gemm gram, square, product;
+  Flops flops() const { return gram.flops() + square.flops() + product.flops(); }
+};
+
+/// `symmetric`: of the first two, whose results are symmetric, a kernel computes one half
+/// (triton_kernels.tsyrk_ex of Emerging-Optimizers).
+constexpr SchulzProducts schulz_products(const IteratedMatrix& x, bool symmetric) {
+  const std::int64_t columns = symmetric ? (x.inner + 1) / 2 : x.inner;
+  return {.gram = {.m = x.inner, .n = columns, .k = x.outer},
+          .square = {.m = x.inner, .n = columns, .k = x.inner},
+          .product = {.m = x.inner, .n = x.outer, .k = x.inner}};
+}
+
+}  // namespace stepsim
