@@ -191,14 +191,26 @@ class MegatronExport {
     training_.value("--micro-batch-size", t_.micro_batch);
     training_.value("--global-batch-size", t_.global_batch);
     const bool is_momentum = t_.optimizer == "momentum";
-    if (!is_momentum && t_.optimizer != "adam" && t_.optimizer != "sgd")
-      throw UserError(
-          fmt::format("training.optimizer: {}: megatron has adam, momentum and sgd", t_.optimizer));
+    const bool is_muon = t_.optimizer == "muon";
+    if (!is_momentum && !is_muon && t_.optimizer != "adam" && t_.optimizer != "sgd")
+      throw UserError(fmt::format(
+          "training.optimizer: {}: megatron has adam, momentum, muon and sgd", t_.optimizer));
+    if (is_muon) add_muon();
     training_.value("--optimizer", is_momentum ? "sgd" : t_.optimizer);
     // Its preset for SGD is 0.9.
     if (is_momentum || t_.optimizer == "sgd")
       training_.value("--sgd-momentum", is_momentum ? 0.9 : 0);
     training_.value("--clip-grad", t_.gradient_clipping ? 1 : 0);
+  }
+
+  void add_muon() {
+    const Muon muon = t_.muon_keys();
+    if (muon.steps != Muon{}.steps) training_.value("--muon-num-ns-steps", muon.steps);
+    training_.flag_if(muon.nesterov, "--muon-nesterov");
+    training_.flag_if(!muon.split_qkv, "--muon-no-split-qkv");
+    training_.flag_if(muon.symmetric, "--muon-use-syrk");
+    if (muon.tensor_mode != MuonTensorMode::duplicated)
+      training_.value("--muon-tp-mode", name_of(muon.tensor_mode));
   }
 
   void add_precision() {

@@ -30,6 +30,13 @@ bool has_megatron_experts(MegatronOptions& options);
 /// known. Throws UserError where an option is missing, or the model is none that can be said.
 void write_megatron_model(MegatronOptions& options, const PlacedWord& program, Draft& draft);
 
+/// `training.optimizer`.
+std::string megatron_optimizer(MegatronOptions& options);
+/// Whether the optimizer's old name says that matrices are dealt out to ranks.
+bool is_layer_wise(MegatronOptions& options);
+/// Adds what else is said of the optimizer to `training`.
+void add_megatron_optimizer(MegatronOptions& options, Entries& training, Draft& draft);
+
 /// Ranks that experts are dealt to, and those that share each of them and each other layer.
 struct MegatronExperts {
   std::int64_t degree = 1, tensor = 1, tensor_of_layers = 1;

@@ -141,12 +141,6 @@ class MegatronImport {
     return fmt::format("{{kind: selective, modules: [{}]}}", fmt::join(modules, ", "));
   }
 
-  /// SGD has a momentum of 0.9 unless it is said otherwise.
-  std::string optimizer() {
-    const std::string name = o_.word("optimizer", "adam");
-    return name == "sgd" && !o_.is_zero("sgd-momentum") ? "momentum" : name;
-  }
-
   /// Whole layers, the first ones of the model, or the inputs of modules of each.
   void add_offload(Entries& e) {
     const std::int64_t layers = o_.integer("cpu-offloading-num-layers", 0);
@@ -161,19 +155,6 @@ class MegatronImport {
       e.push_back(
           fmt::format("offload: {{share: {}, modules: [{}]}}", share, fmt::join(modules, ", ")));
     }
-  }
-
-  /// Types of the optimizer's state, which its precision-aware form alone lets choose.
-  void add_moments(Entries& e) {
-    const std::vector<std::string> types{"fp32", "fp16", "bf16", "fp8"};
-    const std::string first = o_.choice("exp-avg-dtype", types, "fp32");
-    const std::string second = o_.choice("exp-avg-sq-dtype", types, "fp32");
-    const std::string weights = o_.choice("main-params-dtype", types, "fp32");
-    if (!o_.is_on("use-precision-aware-optimizer")) return;
-    if (first != "fp32" || second != "fp32") e.push_back("moments: " + first);
-    if (second != first) draft_.note("--exp-avg-sq-dtype " + second, "both moments are " + first);
-    if (weights != "fp32")
-      draft_.note("--main-params-dtype " + weights, "main parameters are fp32");
   }
 
   /// Scales of fp8, delayed unless it is said otherwise, and what is gathered in it.
@@ -249,7 +230,7 @@ class MegatronImport {
         fmt::format("micro_batch: {}", micro),
         "precision: " + precision(),
         "gradients: " + gradients(),
-        "optimizer: " + optimizer(),
+        "optimizer: " + megatron_optimizer(o_),
         fmt::format("gradient_clipping: {}", o_.number("clip-grad", 1, -kMostNorm, kMostNorm) > 0),
         "recompute: " + recompute(),
         "attention: " + attention(),
@@ -258,7 +239,7 @@ class MegatronImport {
       e.push_back(
           fmt::format("vocabulary_multiple: {}", o_.positive("make-vocab-size-divisible-by", 128)));
     add_offload(e);
-    add_moments(e);
+    add_megatron_optimizer(o_, e, draft_);
     add_fp8(e);
     add_cross_entropy(e);
     if (o_.is_on("no-gradient-accumulation-fusion")) e.emplace_back("fused_accumulation: false");
@@ -389,7 +370,8 @@ class MegatronImport {
   }
 
   std::string sharding() {
-    const bool shares_optimizer = o_.is_on("use-distributed-optimizer") || is_slime();
+    const bool shares_optimizer =
+        o_.is_on("use-distributed-optimizer") || is_layer_wise(o_) || is_slime();
     if (is_of_deepspeed()) return sharding_of_deepspeed();
     if (o_.is_on("use-torch-fsdp2"))
       return o_.is_on("torch-fsdp2-no-reshard-after-forward") ? "zero2" : "zero3";

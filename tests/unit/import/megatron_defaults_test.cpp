@@ -68,3 +68,22 @@ TEST_CASE("switches that reduce are named, for the cluster says whether they do"
         "not simulated as stated: --use-sharp: reductions are those of the cluster's "
         "inter_node.sharp\n");
 }
+
+// --optimizer muon of NVIDIA/Megatron-LM megatron/training/arguments.py: Nesterov's momentum is
+// off, and dist_muon is its old name with a distributed optimizer.
+TEST_CASE("Muon has Megatron-LM's presets, and owners of whole matrices where it is distributed") {
+  const Scenario plain = of_megatron("--bf16 --optimizer muon");
+  CHECK(plain.training.optimizer == "muon");
+  CHECK(plain.training.muon_keys() == Muon{.nesterov = false});
+  CHECK(plain.parallelism.data.sharding == sharding_named("ddp"));
+  CHECK(of_megatron("--bf16 --optimizer dist_muon").parallelism.data.sharding ==
+        sharding_named("zero1"));
+  const Scenario all = of_megatron(
+      "--bf16 --optimizer muon --use-distributed-optimizer --muon-nesterov --muon-num-ns-steps 6 "
+      "--muon-no-split-qkv --muon-use-syrk --muon-tp-mode distributed");
+  CHECK(all.training.muon_keys() == Muon{.steps = 6,
+                                         .split_qkv = false,
+                                         .symmetric = true,
+                                         .tensor_mode = MuonTensorMode::distributed});
+  CHECK(all.parallelism.data.sharding == sharding_named("zero1"));
+}
