@@ -44,7 +44,7 @@ constexpr std::string_view kHarmless =
     "no-clone-scatter no-contiguous no-create-attention-mask no-data-sharding no-delay-grad "
     "no-dist no-flight no-initialization no-load no-log no-manual-gc no-mmap no-one-logger "
     "no-persist-layer-norm no-pin no-python no-query-key no-rdzv no-save no-strict no-tokenizer "
-    "no-tp-comm- no-use-layer-wise no-use-tokenizer no-weight-decay node-rank non-persistent "
+    "no-tp-comm- no-use-tokenizer no-weight-decay node-rank non-persistent "
     "norm-epsilon null-tokenizer num-dataset-builder num-workers nvtx-ranges object-storage "
     "one-logger onnx-safe openai-gelu otel output-logit override-lr override-opt per-dataset "
     "per-split persistent-save phase-transition pipeline-model-parallel-comm-backend "
@@ -142,6 +142,7 @@ constexpr KnownOptions kNotSimulated[] = {
     {"no-masked-softmax-fusion", "masked softmax is one kernel"},
     {"no-rope-freq", "every layer has rotary embeddings"},
     {"no-rope-fusion", "rotary embeddings are one kernel"},
+    {"no-use-layer-wise-param-layout", "shards of whole matrices are padded, bucket by bucket"},
     {"optimizer-cuda-graph", "the optimizer is launched kernel by kernel"},
     {"optimizer-offload-fraction", "all of the optimizer runs on the GPU"},
     {"outer-dp-sharding-strategy", "optimizer state is whole in each group of shards"},
