@@ -87,7 +87,8 @@ TEST_CASE("matrices have momentum and master weights, all others what Adam has")
   CHECK(optimizer_state(gpt("", "", 1)) == nine_digits(12 * (kMatrices + others)));
   // Of two ranks that take matrices in turn the first one has 3 h^2 + 4 h^2 of each layer's 12 h^2.
   const Scenario in_turn = gpt(", optimizer: muon, muon: {owners: round_robin}", "", 2);
-  CHECK(optimizer_state(in_turn) == nine_digits(4 * kMatrices + 4 * kMatrices * 7 / 12 + 12 * others));
+  CHECK(optimizer_state(in_turn) ==
+        nine_digits(4 * kMatrices + 4 * kMatrices * 7 / 12 + 12 * others));
   // Layer-wise owners of a half of each bucket have master weights of theirs alone.
   const Scenario owned = gpt(", optimizer: muon", "data: {sharding: zero1}", 2);
   CHECK(optimizer_state(owned) == nine_digits(8 * kMatrices / 2 + 12 * others / 2));

@@ -18,7 +18,8 @@ double saved_state(const Scenario& s, double elements, double matrices) {
 
 /// Bytes that a checkpoint holds of one parameter, in the mean.
 double saved_bytes(const Scenario& s, const OpGraph& graph) {
-  if (!updates_matrices(s.training)) return s.training.parameter_element() + optimizer_bytes(s.training);
+  if (!updates_matrices(s.training))
+    return s.training.parameter_element() + optimizer_bytes(s.training);
   double elements = 0, state = 0;
   for (int stage = 0; stage < s.parallelism.pipeline.stages; ++stage) {
     const StageParameters p = stage_parameters(s, graph, stage);

@@ -335,9 +335,7 @@ void run_sharded_backward(PassWriter& writer, const PlanDraft& draft, const Stag
             return pass != PassKind::weight_gradient && block.has_gradient() &&
                    was_resharded(draft, block);
           },
-          [&](const Block& block) {
-            run_backward(writer, block, how[next++], pass);
-          },
+          [&](const Block& block) { run_backward(writer, block, how[next++], pass); },
           [&](const Block& block) {
             if (!behind) scatter(block);
           });
