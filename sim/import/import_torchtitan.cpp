@@ -226,9 +226,8 @@ class TorchtitanImport {
       return e.emplace_back("master_weights: false"), void();
     if (param == "float32") return;
     // FSDP casts its shards; one rank and replicas run under autocast (maybe_enable_amp of
-    // torchtitan/distributed/utils.py). Beside stages ZeRO-1 stands for FSDP, whose bf16
-    // parameters stay gathered.
-    if (shards_ * context_ > 1 && stages_ == 1) e.emplace_back("parameters: fp32");
+    // torchtitan/distributed/utils.py).
+    if (shards_ * context_ > 1) e.emplace_back("parameters: fp32");
     if (shards_ * context_ == 1 && !float8 && !mx) add_autocast(e, reduce);
   }
 
