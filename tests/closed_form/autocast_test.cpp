@@ -96,7 +96,8 @@ TEST_CASE("FSDP's shards are fp32, and what is gathered is not") {
   CHECK(each.gradients == 0.5);  // cast behind the reduction
   CHECK(each.optimizer == 1);
   const auto gathered = [](const Scenario& scenario) {
-    return gathered_bytes(scenario, build(scenario)).bytes();
+    const OpGraph graph = build(scenario);
+    return gathered_bytes(scenario, graph, graph.chain).bytes();
   };
   const Scenario narrow = gpt("precision: bf16", "zero3", 8);
   CHECK(gathered(mixed) == nine_digits(gathered(narrow)));
