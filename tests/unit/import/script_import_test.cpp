@@ -337,9 +337,9 @@ TEST_CASE("gated delta nets, gates and sinks are read with the layers that have 
   CHECK(sparse.experts->bias);
   CHECK(model("--softmax-type learnable").sinks);
   const Script learnable(kLaunch + "--softmax-type learnable");
-  ImportOptions options = learnable.options();
-  options.cluster = "dgx-a100-80";
-  const Imported flash = imported(options);
+  ImportOptions on_a100 = learnable.options();
+  on_a100.cluster = "dgx-a100-80";
+  const Imported flash = imported(on_a100);
   CHECK(flash.scenario.training.attention == "unfused");
   CHECK(flash.notes.find("attention by flash2: unfused") != std::string::npos);
   CHECK_FALSE(model("--softmax-type off-by-one").sinks);
