@@ -20,7 +20,7 @@ constexpr double kTokens = 2048, kRows = 2 * kTokens, kWidth = 1024;
 
 std::string experts(const std::string& split, const std::string& training = "precision: bf16") {
   return fmt::format(
-      "cluster: {{base: dgx-h100, nodes: 1}}\n"
+      "cluster: {{base: dgx-b200, nodes: 1}}\n"
       "model: {{name: m, layers: 2, hidden: 1024, heads: 16, vocabulary: 32000, gated_mlp: true, "
       "experts: {{count: 16, top_k: 2, ffn: 512}}}}\n"
       "training: {{sequence_length: 2048, global_batch: 8, {}}}\n"

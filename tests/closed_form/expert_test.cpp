@@ -3,7 +3,7 @@
 //
 // All-to-all of S bytes a rank over N nodes of k GPUs with q NICs a node (alpha, B in a node; a, C
 // between): each rank has S/N for every node, so that a NIC carries (N-1) k S / (N q), and
-//   t = a + max((N-1) k S / (N q C), alpha + (k-1)/k S/N / B)
+//   t = max(a + (N-1) k S / (N q C), alpha + (k-1)/k S/N / B)
 // Inside one node it is alpha + (n-1)/n S / B.
 //
 // With expert.tensor 1 experts are dealt to tensor ranks, too, of which each sends its own tokens:
@@ -117,8 +117,8 @@ TEST_CASE("an all-to-all takes the time of its bytes, in a node and over NICs th
     const double n = 8.0 * N, k = 8, q = 4;
     const auto expected = [&](double bytes) {
       return N == 1 ? alpha + (n - 1) / n * bytes / B
-                    : a + std::max((N - 1) * k * bytes / (N * q * C),
-                                   alpha + (k - 1) / k * bytes / N / B);
+                    : std::max(a + (N - 1) * k * bytes / (N * q * C),
+                               alpha + (k - 1) / k * bytes / N / B);
     };
     CAPTURE(N);
     const Experiment e(moe(
@@ -138,7 +138,7 @@ TEST_CASE(
     CAPTURE(t);
     const double N = 2, k = 8, q = 4, rows = 2048.0 / t * 2, S = rows * 1024 * 2, P = rows * 4;
     const auto expected = [&](double bytes) {
-      return a + std::max((N - 1) * k * bytes / (N * q * C), alpha + (k - 1) / k * bytes / N / B);
+      return std::max(a + (N - 1) * k * bytes / (N * q * C), alpha + (k - 1) / k * bytes / N / B);
     };
     const Experiment e(moe(2, fmt::format("tensor: {}, sequence: {}, data: {{overlap: false}}, "
                                           "expert: {{degree: 16, tensor: 1, capacity: 1}}",
