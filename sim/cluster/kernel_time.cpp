@@ -139,8 +139,8 @@ Seconds time_of(const MemoryBound& kernel, const GpuProfile& gpu) {
   Seconds moving = moved / (p.*class_of(kernel.rate).rate);
   if (kernel.products > Flops{})
     moving = std::max(moving, kernel.products / (peak_rate(gpu, Precision::fp32) * kernel.fed));
-  const Seconds working =
-      std::max(moving + kernel.occupied / static_cast<double>(gpu.sms), kernel.chain);
+  if (kernel.occupied > Seconds{}) moving += kernel.occupied / static_cast<double>(gpu.sms);
+  const Seconds working = std::max(moving, kernel.chain);
   const auto parts = static_cast<double>(kernel.parts);
   return Seconds{parts * std::hypot(p.latency.seconds(), working.seconds() / parts)};
 }

@@ -130,11 +130,12 @@ TEST_CASE("torchtitan's keys bring back the plan") {
        {"parallelism.data.reshard_after_forward=layers",
         "parallelism.data.reshard_after_forward=none", "parallelism.data.reshard_after_forward=all",
         "parallelism.data.shard_degree=4", "parallelism.data.offload_optimizer=true"},
-       {"training.precision=bf16;training.gradients=fp32",
+       {"training.precision=bf16;training.gradients=fp32;training.parameters=fp32",
         "training.precision=tf32;training.gradients=fp32",
-        "training.precision=fp8;training.fp8_scaling=current;training.gradients=fp32",
         "training.precision=fp8;training.fp8_scaling=current;training.gradients=fp32;"
-        "training.fp8_parameters=true"},
+        "training.parameters=fp32",
+        "training.precision=fp8;training.fp8_scaling=current;training.gradients=fp32;"
+        "training.parameters=fp32;training.fp8_parameters=true"},
        {"training.recompute=none", "training.recompute={kind: full, early_stop: true}",
         "training.recompute={kind: selective, modules: [every_second_matmul]}"},
        {"training.fusion=none", "training.fusion=compiled"},

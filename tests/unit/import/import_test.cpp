@@ -170,15 +170,24 @@ TEST_CASE("dispatchers and pairs of passes arrive where Megatron-LM has them") {
                              line))
         .scenario.parallelism.expert;
   };
+  // Without options that fuse them, routers and permutations are operators of PyTorch.
+  const auto unfused = [](ExpertParallel split) {
+    split.router_fusion = split.permute_fusion = false;
+    return split;
+  };
   const std::string deepep = "--moe-token-dispatcher-type flex --moe-enable-deepep ";
-  CHECK(expert(deepep) == ExpertParallel{.degree = 4, .dispatcher = Dispatcher::deepep});
+  CHECK(expert(deepep) == unfused({.degree = 4, .dispatcher = Dispatcher::deepep}));
   CHECK(expert(deepep + "--moe-deepep-num-sms 24 --overlap-moe-expert-parallel-comm") ==
-        ExpertParallel{.degree = 4, .dispatcher = Dispatcher::deepep, .sms = 24, .overlap = true});
-  CHECK(expert("--moe-token-dispatcher-type alltoall") == ExpertParallel{.degree = 4});
+        unfused({.degree = 4, .dispatcher = Dispatcher::deepep, .sms = 24, .overlap = true}));
+  CHECK(expert("--moe-token-dispatcher-type alltoall") == unfused({.degree = 4}));
+  const ExpertParallel fused = expert(
+      "--moe-router-fusion --moe-permute-fusion --moe-use-grouped-tensor "
+      "--moe-router-padding-for-fp8 --moe-token-dispatcher-type alltoall");
+  CHECK(fused == ExpertParallel{.degree = 4, .router_padding = true, .grouped_kernel = true});
   CHECK(expert("").dispatcher == Dispatcher::all_gather);
   const std::string hybrid =
       "--moe-token-dispatcher-type flex --moe-flex-dispatcher-backend hybridep ";
-  CHECK(expert(hybrid) == ExpertParallel{.degree = 4, .dispatcher = Dispatcher::hybrid_ep});
+  CHECK(expert(hybrid) == unfused({.degree = 4, .dispatcher = Dispatcher::hybrid_ep}));
   CHECK(expert(hybrid + "--moe-hybridep-num-sms 32").sms == 32);
 }
 
