@@ -159,8 +159,9 @@ TEST_CASE("where torchtitan's recompute ends comes back") {
     INFO(early_stop);
     const Scenario scenario = scenario_of(
         "pytorch-fsdp2", "llama3-8b",
-        {"training.gradients=fp32", "training.attention=flash2", "training.fused_qkv=false",
-         "training.vocabulary_multiple=1", "training.cross_entropy=torch", "training.fusion=none",
+        {"training.gradients=fp32", "training.parameters=fp32", "training.attention=flash2",
+         "training.fused_qkv=false", "training.vocabulary_multiple=1",
+         "training.cross_entropy=torch", "training.fusion=none",
          std::string("training.recompute={kind: full, early_stop: ") + early_stop + "}"});
     CHECK(lost(exported("torchtitan", scenario)) == "");
   }
@@ -173,13 +174,14 @@ TEST_CASE("torchtitan's pipelines come back with their layers") {
         "{stages: 2, chunks: 4, schedule: interleaved-pytorch}",
         "{stages: 2, chunks: 2, schedule: zb-v, layers: [8, 9, 8, 7]}"}) {
     INFO(pipeline);
-    Scenario scenario =
-        scenario_of("pytorch-fsdp2", "llama3-8b",
-                    {std::string("parallelism.pipeline=") + pipeline, "training.gradients=fp32",
-                     "parallelism.data={sharding: zero1, overlap: false, no_sync: true}",
-                     "training.attention=flash2", "training.fused_qkv=false",
-                     "training.fusion=none", "training.vocabulary_multiple=1",
-                     "training.cross_entropy=torch", "training.micro_batch=2"});
+    Scenario scenario = scenario_of(
+        "pytorch-fsdp2", "llama3-8b",
+        {std::string("parallelism.pipeline=") + pipeline, "training.gradients=fp32",
+         "parallelism.data={sharding: zero3, no_sync: true, reshard_after_forward: "
+         "none, reshard_after_backward: false}",
+         "training.parameters=fp32", "training.attention=flash2", "training.fused_qkv=false",
+         "training.fusion=none", "training.vocabulary_multiple=1", "training.cross_entropy=torch",
+         "training.micro_batch=2"});
     CHECK(lost(exported("torchtitan", scenario)) == "");
   }
 }
@@ -225,8 +227,12 @@ TEST_CASE("accelerate's keys bring back how ranks share the work") {
         kRecompute}}};
   for (const auto& [framework, choices] : kinds) {
     std::vector<Settings> all = choices;
-    all.push_back({"training.precision=bf16", "training.precision=fp16", "training.precision=tf32",
-                   "training.precision=fp32"});
+    // Products in 16 bits are autocast over fp32, or FSDP's mixed precision of fp32 shards.
+    const std::string wide = framework == "pytorch-ddp"
+                                 ? ";training.autocast=true;training.gradients=fp32"
+                                 : ";training.parameters=fp32";
+    all.push_back({"training.precision=bf16" + wide, "training.precision=fp16" + wide,
+                   "training.precision=tf32", "training.precision=fp32"});
     all.push_back({"training.attention=flash2"});
     all.push_back({"training.micro_batch=2;training.global_batch=128",
                    "training.micro_batch=1;training.global_batch=64"});
