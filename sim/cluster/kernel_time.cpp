@@ -119,8 +119,8 @@ Seconds time_of(const FusedAttention& attention, const GpuProfile& gpu) {
   const auto s = static_cast<double>(attention.key_tokens());
   const FlopsPerSecond rate =
       forward_rate(p, s, attention.causal) * (attention.backward ? p.backward_rate : 1);
-  // Tiles at both edges of a window are computed whole: forward passes with windows of 128, 1024 and
-  // 8192 tokens on nine GPUs are met within 7 to 11 % with so many keys more
+  // Tiles at both edges of a window are computed whole: forward passes with windows of 128, 1024
+  // and 8192 tokens on nine GPUs are met within 7 to 11 % with so many keys more
   // (ai-dynamo/aiconfigurator@095f58a, attention with windows).
   constexpr double kKeysOfEdges = 192;
   return p.overhead + attention.flops(kKeysOfEdges) / rate + last_tile(attention, gpu, p);

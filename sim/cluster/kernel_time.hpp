@@ -14,10 +14,10 @@
 // Fused attention: FLOPs / (plateau * s / (s + s_half)) with s keys; under a causal mask the half
 // that the mask leaves is counted; without a mask, plateau and s_half have other values; backward
 // has a rate of its own. In a causal forward pass the last tile comes on top: 2 * rows * s * (d_qk
-// + d_v) / (plateau / SMs). Memory bound: n sqrt(latency^2 + (bytes / n / rate)^2) for n kernels. Norms and softmax
-// come back to a row that they have read. The rows of all thread blocks together have to fit the
-// caches till then: those longer than the profile's `kept_row` begin to be read from memory again,
-// those twice as long all are (calib/README.md, "Kernels that move bytes").
+// + d_v) / (plateau / SMs). Memory bound: n sqrt(latency^2 + (bytes / n / rate)^2) for n kernels.
+// Norms and softmax come back to a row that they have read. The rows of all thread blocks together
+// have to fit the caches till then: those longer than the profile's `kept_row` begin to be read
+// from memory again, those twice as long all are (calib/README.md, "Kernels that move bytes").
 #pragma once
 
 #include "sim/core/quantity.hpp"

@@ -9,6 +9,7 @@
 
 #include "sim/core/shell_word.hpp"
 #include "sim/import/importer.hpp"
+#include "sim/import/machine.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/scenario/describe/default_attention.hpp"
 #include "sim/scenario/load.hpp"
@@ -31,8 +32,8 @@ std::vector<Diagnostic> of_the_made(const UserError& error, const std::string& m
   return mistakes;
 }
 
-/// Where the kernel of attention that a program would take has not what the model asks for (sinks, a
-/// cap of scores), the program multiplies by itself: Hugging Face's modules have eager attention,
+/// Where the kernel of attention that a program would take has not what the model asks for (sinks,
+/// a cap of scores), the program multiplies by itself: Hugging Face's modules have eager attention,
 /// Megatron-LM's products of its own.
 Draft with_possible_attention(Draft draft, const ImportOptions& options,
                               const std::string& products) {
@@ -47,6 +48,14 @@ Draft with_possible_attention(Draft draft, const ImportOptions& options,
         text, file, library_for(file), {{"training.attention", kUnfusedAttention}}, known_names());
     const auto* model = std::get_if<Transformer>(&scenario.model.shape);
     if (model == nullptr || can_compute_attention(kernel, *model)) return draft;
+    // Transformer Engine takes cuDNN where flash attention has not what is asked for
+    // (transformer_engine/pytorch/attention/dot_product_attention/utils.py, softmax_type).
+    const bool is_engine = scenario.training.transformer_impl != TransformerImpl::local;
+    if (is_engine && has_attention(scenario.cluster.gpu, "cudnn") &&
+        can_compute_attention("cudnn", *model)) {
+      draft.replace(key + kernel, key + "cudnn");
+      return draft;
+    }
     draft.replace(key + kernel, key + products);
     draft.note("attention by " + kernel,
                products + ", as that kernel has not what the model does to its scores");

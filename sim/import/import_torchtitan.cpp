@@ -367,7 +367,8 @@ class TorchtitanImport {
       if (reshard == "never") e.emplace_back("reshard_after_forward: none");
       if (reshard == "always") e.emplace_back("reshard_after_forward: all");
     }
-    // The bucket that torchtitan gives to replicate() (torchtitan/models/llama3/infra/parallelize.py).
+    // The bucket that torchtitan gives to replicate()
+    // (torchtitan/models/llama3/infra/parallelize.py).
     if (replicas_alone()) e.emplace_back("bucket: 100 MiB");
     if (shares && replicas_ > 1) share_among(e);
     if (offloads) {
@@ -377,8 +378,9 @@ class TorchtitanImport {
     draft_.map("  data", e);
   }
 
-  /// Ranks of a context hold shards, too (the fsdp mesh of torchtitan/distributed/parallel_dims.py),
-  /// which in a scenario are cut over data-parallel ranks times context.
+  /// Ranks of a context hold shards, too (the fsdp mesh of
+  /// torchtitan/distributed/parallel_dims.py), which in a scenario are cut over data-parallel ranks
+  /// times context.
   void share_among(Entries& e) {
     if (shards_ > 1) return e.push_back(fmt::format("shard_degree: {}", shards_));
     draft_.note(

@@ -16,7 +16,8 @@ bool is_for_weights(const Item& item) {
   if (std::holds_alternative<GradientReady>(item)) return true;
   if (const auto* launch = std::get_if<Launch>(&item)) return launch->for_weights;
   if (const auto* start = std::get_if<StartCollective>(&item)) return start->for_weights;
-  return std::get<Join>(item).for_weights;
+  const auto* join = std::get_if<Join>(&item);
+  return join != nullptr && join->for_weights;
 }
 
 void freeze(Op& op) {

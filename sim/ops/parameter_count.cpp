@@ -73,16 +73,16 @@ double ends(const Transformer& m) {
   return sum + (m.masked->next_sentence ? h * (h + 1) + 2 * (h + 1) : 0);
 }
 
-/// A layer like the last ones, a projection of two vectors to one, and a norm of each of these and of
-/// the output.
+/// A layer like the last ones, a projection of two vectors to one, and a norm of each of these and
+/// of the output.
 double mtp_layer(const Transformer& m, double attention) {
   const double h = real(m.hidden);
   const double mlp = m.experts ? expert_layer(m) : mlp_size(m, m.ffn) + mlp_biases(m);
   return attention + mlp + 2 * h * h + 5 * norm_size(m, m.hidden);
 }
 
-/// A mixer: both linear layers, convolution with biases, a decay, a skip and a step's bias a head, and
-/// the gated norm.
+/// A mixer: both linear layers, convolution with biases, a decay, a skip and a step's bias a head,
+/// and the gated norm.
 double mixer(const Transformer& m) {
   const HybridLayers& x = *m.hybrid;
   const double inner = real(x.heads * x.head_dim), shared = 2 * real(x.groups * x.state);

@@ -1,11 +1,12 @@
 // Which data-parallel rank updates which matrices of hidden layers, where the optimizer takes them
 // whole.
 //
-// A sharded optimizer is layer-wise: no shard cuts a matrix. Those of a bucket are dealt out by what
-// their products cost, the heaviest first, each to the rank that has least to do, as long as no rank
-// gets too many elements; shards are padded to the largest one of a bucket (NVIDIA/Megatron-LM
-// megatron/core/optimizer/layer_wise_optimizer.py, _compute_per_buffer_param_layout). Or ranks take
-// matrices in turn (KellerJordan/modded-nanogpt, Muon of October 2024), or each updates all.
+// A sharded optimizer is layer-wise: no shard cuts a matrix. Those of a bucket are dealt out by
+// what their products cost, the heaviest first, each to the rank that has least to do, as long as
+// no rank gets too many elements; shards are padded to the largest one of a bucket
+// (NVIDIA/Megatron-LM megatron/core/optimizer/layer_wise_optimizer.py,
+// _compute_per_buffer_param_layout). Or ranks take matrices in turn (KellerJordan/modded-nanogpt,
+// Muon of October 2024), or each updates all.
 #pragma once
 
 #include <array>
@@ -20,8 +21,8 @@ namespace stepsim {
 
 using Matrices = std::vector<const WeightMatrix*>;
 
-/// What Newton and Schulz's products of a matrix cost, in units of a few FLOP: the larger side times
-/// the square of the smaller one.
+/// What Newton and Schulz's products of a matrix cost, in units of a few FLOP: the larger side
+/// times the square of the smaller one.
 double product_cost(const WeightMatrix& matrix);
 
 double elements_of(const Matrices& matrices);

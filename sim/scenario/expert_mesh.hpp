@@ -30,9 +30,9 @@ ExpertMesh expert_mesh(const Scenario& scenario);
 /// of rank. The i-th ranks of all parts together hold all experts, and tokens pass between them.
 std::vector<std::vector<std::vector<int>>> expert_holders(const Scenario& scenario, int stage);
 
-/// Rows of the busiest rank over the average: `imbalance` as stated, or the mean that follows from a
-/// `load_variation` v. The n ranks of a mesh have l of E experts each, whose loads are drawn; then
-/// 1 + v / sqrt(l) sqrt(E / (E-1)) m(n), at most n, where m(n) is the mean of the largest of n
+/// Rows of the busiest rank over the average: `imbalance` as stated, or the mean that follows from
+/// a `load_variation` v. The n ranks of a mesh have l of E experts each, whose loads are drawn;
+/// then 1 + v / sqrt(l) sqrt(E / (E-1)) m(n), at most n, where m(n) is the mean of the largest of n
 /// normal draws (core/expected_maximum.hpp). Loads of all experts sum to those of all tokens, so
 /// that those of ranks are drawn without replacement, and correlated by -1 / (n-1) (H. A. David and
 /// H. N. Nagaraja, Order Statistics, 3rd edition, 2003, section 5.3).

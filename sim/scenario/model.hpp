@@ -53,8 +53,8 @@ struct AttentionWindow {
   bool operator==(const AttentionWindow&) const = default;
 };
 
-/// A gated delta net (Yang et al. 2024, arXiv 2412.06464): linear attention whose states forget, and
-/// correct what they hold. Heads of values share those of keys, as many as divide them.
+/// A gated delta net (Yang et al. 2024, arXiv 2412.06464): linear attention whose states forget,
+/// and correct what they hold. Heads of values share those of keys, as many as divide them.
 struct GatedDeltaNet {
   std::int64_t key_heads = 0;    ///< of queries and keys
   std::int64_t value_heads = 0;  ///< each has a state of key_dim x value_dim

@@ -55,7 +55,8 @@ enum class TransformerImpl { local, transformer_engine };
 /// copies, and Hugging Face's eager attention, which moves the heads to the front and back.
 inline constexpr const char* kUnfusedAttention = "unfused";
 inline constexpr const char* kEagerAttention = "eager";
-/// In scenarios: the reader puts a kernel in its place (sim/scenario/describe/default_attention.hpp).
+/// In scenarios: the reader puts a kernel in its place
+/// (sim/scenario/describe/default_attention.hpp).
 inline constexpr const char* kAutoAttention = "auto";
 inline bool is_fused_attention(const std::string& kernel) {
   return kernel != kUnfusedAttention && kernel != kEagerAttention;

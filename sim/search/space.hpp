@@ -50,8 +50,8 @@ inline constexpr SearchedDegree kSearchedDegrees[] = {
     {Axis::pipeline, &Axes::pipeline, &Strategy::stages},
 };
 
-/// Everything that is searched where nobody says otherwise, as far as the scenario's framework has it
-/// (sim/scenario/describe/framework_abilities.hpp).
+/// Everything that is searched where nobody says otherwise, as far as the scenario's framework has
+/// it (sim/scenario/describe/framework_abilities.hpp).
 Axes axes_of(const SearchBase& base, const std::vector<int>& gpus);
 
 /// Restricts an axis to values: "tensor=1,2,4". Throws UserError where it is not understood.

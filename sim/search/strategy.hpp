@@ -22,8 +22,8 @@ struct StatedKeys {
 };
 
 /// Which modules selective recompute repeats: those that the scenario states, by default
-/// core_attention; cheap ones, named after their first; all of them and the MLPs, or experts; or every
-/// second product.
+/// core_attention; cheap ones, named after their first; all of them and the MLPs, or experts; or
+/// every second product.
 enum class ModuleSet : std::uint8_t { stated, layernorm, mlp, every_second_matmul };
 inline constexpr std::size_t kModuleSets = 4;
 /// "layernorm", as --only takes it.

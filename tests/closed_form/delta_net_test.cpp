@@ -1,8 +1,8 @@
-// Gated delta nets: the parameters of Qwen3-Next, FLOPs as Megatron-LM counts them, and kernels that
-// take as long as their bytes, a multiprocessor and the chain over chunks say.
+// Gated delta nets: the parameters of Qwen3-Next, FLOPs as Megatron-LM counts them, and kernels
+// that take as long as their bytes, a multiprocessor and the chain over chunks say.
 //
-// With h the width, k and v those of all heads' keys and values, n heads of values of K x V: a token
-// has
+// With h the width, k and v those of all heads' keys and values, n heads of values of K x V: a
+// token has
 //   2 h (2 k + 2 v + 2 n) + 2 (4 taps (2 k + v) + 4 n K V) + 2 v h
 // forward, and twice that backward.
 #include <fmt/format.h>

@@ -87,3 +87,13 @@ TEST_CASE("a loss without logits has the parameters and FLOPs of one with them")
     CHECK(without.model_flops.flops() == nine_digits(with.model_flops.flops()));
   }
 }
+
+TEST_CASE("beside adapters a frozen head has no gradient of its weight, whatever the loss") {
+  for (const char* loss : {"liger_fused_linear", "cut_cross_entropy"}) {
+    CAPTURE(loss);
+    const OpGraph graph = build(decoder(fmt::format("cross_entropy: {}, lora: {{rank: 8}}", loss)));
+    const Op& head = loss_of(graph);
+    CHECK(head.parameters.empty());
+    CHECK(moved(head.backward, head.name + " weight backward") == 0);
+  }
+}

@@ -1,8 +1,8 @@
 // Muon: products of the iteration, state, who owns which matrix, and what is exchanged.
 //
 // A matrix of sides a <= b takes S steps of b a a + a a a + b a a multiplications: 4 b a^2 + 2 a^3
-// FLOP each, and with symmetric products of half size 3 b a^2 + a^3. A parameter of a matrix has 4 B
-// of momentum and 4 B of master weight, all others have Adam's 12 B.
+// FLOP each, and with symmetric products of half size 3 b a^2 + a^3. A parameter of a matrix has 4
+// B of momentum and 4 B of master weight, all others have Adam's 12 B.
 //
 // The model below has L layers of width h with four matrices: 3h x h, h x h, 4h x h, h x 4h, so
 // 12 h^2 elements. Queries, keys and values are three of h x h each.

@@ -1,8 +1,8 @@
 // Sequences that are split by heads over more ranks than there are key-value heads.
 //
-// n ranks of g < n key-value heads of width d: each head is repeated n / g times, so that a rank with
-// t tokens exchanges 2 t n d numbers of keys and values instead of 2 t g d, beside t a d of the
-// queries of a heads, and keeps as many for the backward pass.
+// n ranks of g < n key-value heads of width d: each head is repeated n / g times, so that a rank
+// with t tokens exchanges 2 t n d numbers of keys and values instead of 2 t g d, beside t a d of
+// the queries of a heads, and keeps as many for the backward pass.
 #include <fmt/format.h>
 
 #include "tests/closed_form/harness.hpp"

@@ -430,7 +430,8 @@ TEST_CASE("the best of a search is the best of all strategies, for any number of
 
 namespace {
 
-/// A search where each strategy takes a little more than its bound, and what `change` makes of that.
+/// A search where each strategy takes a little more than its bound, and what `change` makes of
+/// that.
 SearchOutcome changed_search(const std::function<void(StrategyOutcome&, int)>& change) {
   const SearchBase base = base_of(kDense);
   Axes axes = axes_of(base, {4});

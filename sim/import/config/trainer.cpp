@@ -25,6 +25,7 @@ constexpr int kSequenceLength = 2048;
 const KnownKeys kKnown{.harmless = {},
                        .unsaid = {{"auto_find_batch_size", {"the batch is as stated", ""}},
                                   {"group_by_length", {"sequences have one length", ""}},
+                                  {"liger_kernel_config", {"all of Liger's kernels", ""}},
                                   {"neftune_noise_alpha", {"no noise is added", ""}},
                                   {"packing", {"sequences have one length", "true"}}},
                        .has_many_more = true};

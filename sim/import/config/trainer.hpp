@@ -48,8 +48,8 @@ void use_liger(TrainerSettings& settings);
 /// exists below the file's folder. Reports what is neither, and asks for --model; "" then.
 std::string model_named(Config& config, std::string_view path);
 
-/// The path of a file that a configuration in `folder` names; "" where there is none. Programs start
-/// such paths from where they are started, which may be any folder above.
+/// The path of a file that a configuration in `folder` names; "" where there is none. Programs
+/// start such paths from where they are started, which may be any folder above.
 std::string file_near(const std::string& folder, const std::string& file);
 
 /// `training.optimizer` and its kernels by the name that TrainingArguments' optim has for them
@@ -72,7 +72,8 @@ Batch trainer_batch(const TrainerSettings& settings, std::int64_t data, Draft& d
 /// which decides itself.
 void add_no_sync(const Batch& batch, std::int64_t data, Entries& entries);
 
-/// The model and the sequence length of the settings, or what stands in for them, listed as assumed.
+/// The model and the sequence length of the settings, or what stands in for them, listed as
+/// assumed.
 void add_stand_ins(TrainerSettings& settings, Draft& draft);
 
 /// The kernel of the settings, where the GPU has it, else PyTorch's own choice.
@@ -81,11 +82,11 @@ std::string attention_of(const TrainerSettings& settings, const GpuProfile& gpu)
 /// Adapters and weights without a copy in fp32, as keys of `training`.
 void add_method(const TrainerSettings& settings, Entries& training);
 
-/// Parameters of fp32 beside products of 16 bits, as transformers loads them, which is assumed: under
-/// FSDP (`shards`) ranks cast their shares, for accelerate hands it a MixedPrecision of that type
-/// (huggingface/accelerate src/accelerate/utils/dataclasses.py, set_mixed_precision); else the
-/// Trainer runs passes under autocast. Nothing where adapters alone are trained, or where parameters
-/// have no copy in fp32.
+/// Parameters of fp32 beside products of 16 bits, as transformers loads them, which is assumed:
+/// under FSDP (`shards`) ranks cast their shares, for accelerate hands it a MixedPrecision of that
+/// type (huggingface/accelerate src/accelerate/utils/dataclasses.py, set_mixed_precision); else the
+/// Trainer runs passes under autocast. Nothing where adapters alone are trained, or where
+/// parameters have no copy in fp32.
 void add_wide_parameters(const TrainerSettings& settings, const std::string& precision, bool shards,
                          Entries& training, Draft& draft);
 

@@ -21,8 +21,8 @@
 namespace stepsim {
 namespace {
 
-/// Fields that take a value, in NeMo's and in Megatron-Bridge's words. Each stands for the option of
-/// its own name, or for the one behind "=".
+/// Fields that take a value, in NeMo's and in Megatron-Bridge's words. Each stands for the option
+/// of its own name, or for the one behind "=".
 constexpr std::string_view kValues =
     "dataset.seq_length dataset.sequence_length=seq-length ddp.bucket_size=ddp-bucket-size "
     "ddp.data_parallel_sharding_strategy ddp.num_distributed_optimizer_instances "

@@ -1,5 +1,5 @@
-// Experts' mesh and the way of tokens to them (NVIDIA/Megatron-LM megatron/training/arguments.py and
-// megatron/core/transformer/moe/token_dispatcher.py).
+// Experts' mesh and the way of tokens to them (NVIDIA/Megatron-LM megatron/training/arguments.py
+// and megatron/core/transformer/moe/token_dispatcher.py).
 #include <fmt/format.h>
 
 #include "sim/import/megatron/megatron.hpp"
@@ -56,7 +56,9 @@ void write_dispatcher(MegatronOptions& o, const MegatronExperts& experts, Entrie
 
 void write_fusions(MegatronOptions& o, Entries& e) {
   if (!o.is_on("moe-router-fusion")) e.emplace_back("router_fusion: false");
-  if (!o.is_on("moe-permute-fusion")) e.emplace_back("permute_fusion: false");
+  // HybridEP's kernels permute by themselves.
+  const bool permutes = std::ranges::find(e, "dispatcher: hybrid_ep") != e.end();
+  if (!o.is_on("moe-permute-fusion") && !permutes) e.emplace_back("permute_fusion: false");
   const bool pads = o.is_on("moe-router-padding-for-quantization");
   if (o.is_on("moe-router-padding-for-fp8") || pads) e.emplace_back("router_padding: true");
   if (o.is_on("moe-use-grouped-tensor")) e.emplace_back("grouped_kernel: true");

@@ -7,8 +7,8 @@
 // tensors of their own behind the convolution, and repeat queries and keys for each head of values.
 //
 // The kernels of the rule are those of fla-org/flash-linear-attention
-// fla/ops/gated_delta_rule/chunk.py, in chunks of C = 64 tokens. Of a token and a head whose state is
-// K x V, in 16 bits but for the products of keys in fp32, those of chunks alone read and write
+// fla/ops/gated_delta_rule/chunk.py, in chunks of C = 64 tokens. Of a token and a head whose state
+// is K x V, in 16 bits but for the products of keys in fp32, those of chunks alone read and write
 //   forward    products of keys 2K + 4C, their inverse 6C, what it makes of keys and values
 //              4K + 4V + 2C, output 4K + 4V + 2KV/C
 //   backward   the inverse's results again 4K + 4V + 2C, gradients of corrected values 4K + 4V, of
@@ -24,10 +24,10 @@ namespace stepsim {
 namespace {
 
 // What bytes leave over, fitted at K = V = 128 and taken to grow with K V. Forward, 852 shapes on
-// H100, H200, B200, GB200, B300 and GB300 (ai-dynamo/aiconfigurator@095f58a, chunk_gated_delta_rule,
-// trtllm 1.3.0rc20; QwenLM/FlashQLA@c18a486, fla 0.5.2): 13 % off in the mean, by GPU and source
-// between 20 % too short and 13 % too long. Backward, 64 shapes on H200 and GB200 (FlashQLA's rows of
-// fla 0.5.2): 18 %, 14 % too long and 12 % too short.
+// H100, H200, B200, GB200, B300 and GB300 (ai-dynamo/aiconfigurator@095f58a,
+// chunk_gated_delta_rule, trtllm 1.3.0rc20; QwenLM/FlashQLA@c18a486, fla 0.5.2): 13 % off in the
+// mean, by GPU and source between 20 % too short and 13 % too long. Backward, 64 shapes on H200 and
+// GB200 (FlashQLA's rows of fla 0.5.2): 18 %, 14 % too long and 12 % too short.
 
 /// Share of the forward kernels' bytes that come from memory and not from caches.
 constexpr double kFromMemory = 0.8;
@@ -74,8 +74,8 @@ struct Rule {
   double share, busy, chain;
 };
 
-/// Kernels of chunks alone in either direction, which are taken to be equal, before the one that goes
-/// from chunk to chunk.
+/// Kernels of chunks alone in either direction, which are taken to be equal, before the one that
+/// goes from chunk to chunk.
 constexpr int kChunkKernels = 4;
 
 void add_rule(Items& items, const Pass& pass, const GatedDeltaNet& d, const RuleBytes& bytes,

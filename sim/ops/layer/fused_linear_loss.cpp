@@ -2,13 +2,14 @@
 //
 // Liger's (Hsu et al. 2024, arXiv 2410.10989, section 3.2; linkedin/Liger-Kernel
 // src/liger_kernel/ops/fused_linear_cross_entropy.py) cuts T tokens into chunks, so that the logits
-// of one are about as large as its T x H input: a power of two of at least T / (V / H) tokens, V and
-// H rounded up. The forward pass computes a chunk's logits, puts their gradients in their place
-// (one kernel that reads them for maximum and sum, and reads and writes them for the gradient),
-// and multiplies those for the gradients of input and weight, which it keeps. The weight's is read
-// and written again for each chunk, behind a product of too few tokens to hide that (torch.addmm).
-// The host reads how many labels count. The backward pass scales both gradients, after the host has read whether that
-// changes anything: it does where a loss is divided by the labels of all micro-batches.
+// of one are about as large as its T x H input: a power of two of at least T / (V / H) tokens, V
+// and H rounded up. The forward pass computes a chunk's logits, puts their gradients in their place
+// (one kernel that reads them for maximum and sum, and reads and writes them for the gradient), and
+// multiplies those for the gradients of input and weight, which it keeps. The weight's is read and
+// written again for each chunk, behind a product of too few tokens to hide that (torch.addmm). The
+// host reads how many labels count. The backward pass scales both gradients, after the host has
+// read whether that changes anything: it does where a loss is divided by the labels of all
+// micro-batches.
 //
 // Cut cross entropy (Wijmans et al. 2024, arXiv 2411.09009, algorithms 1 to 3) multiplies and sums
 // exponentials in one kernel, and keeps its input and one number a token. Its backward pass

@@ -1,8 +1,8 @@
 // Mixture of experts: the router, and the experts' MLPs as grouped GEMMs.
 //
-// After NVIDIA/Megatron-LM megatron/core/transformer/moe (router.py, experts.py TEGroupedMLP): ranks
-// that share an expert each compute their share of its width; the router's weights are applied in
-// the activation, so that no expert's output is kept. How rows reach their experts is in
+// After NVIDIA/Megatron-LM megatron/core/transformer/moe (router.py, experts.py TEGroupedMLP):
+// ranks that share an expert each compute their share of its width; the router's weights are
+// applied in the activation, so that no expert's output is kept. How rows reach their experts is in
 // token_dispatch.cpp.
 #include <iterator>
 
@@ -86,12 +86,13 @@ double output_bytes(const Pass& pass, const Rows& rows, const GroupedLinear& l) 
 /// is, by operators of PyTorch on each expert's rows (NVIDIA/Megatron-LM
 /// megatron/core/transformer/moe/experts.py, _apply_bias), with probabilities in fp32. Forward the
 /// product is written (4), added to the row in 16 bits (2 + 4 + 4), joined with other experts' (4 +
-/// 4) and narrowed (4 + 2). Backward the gradient is widened (2 + 4), narrowed for the rows (4 + 2),
-/// which are joined (2 + 2), multiplied by probabilities and summed over rows (4 + 4 + 4), and by
-/// the bias and summed over numbers (4 + 4 + 4).
+/// 4) and narrowed (4 + 2). Backward the gradient is widened (2 + 4), narrowed for the rows (4 +
+/// 2), which are joined (2 + 2), multiplied by probabilities and summed over rows (4 + 4 + 4), and
+/// by the bias and summed over numbers (4 + 4 + 4).
 constexpr double kForwardBias = 28, kBackwardBias = 40;
 
-/// Launches of one expert's rows, in either direction: two operators of eager PyTorch (docs/host.md).
+/// Launches of one expert's rows, in either direction: two operators of eager PyTorch
+/// (docs/host.md).
 constexpr Seconds kBiasOfExpert = 32_us;
 
 Launch weighed_bias(const Pass& pass, const Rows& rows, const GroupedLinear& l, const char* what,

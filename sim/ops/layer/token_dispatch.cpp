@@ -8,9 +8,10 @@
 // one, the busiest rank gets `imbalance` times the average, and the others wait for it.
 //
 // DeepEP's kernels (deepseek-ai/DeepEP, README and csrc/kernels/internode.cu), and HybridEP's, take
-// tokens as they lie and send each once to every rank that has experts of it: there it becomes a row for each of
-// them, and these are summed before one goes back. Both are element-wise kernels: in the profile of
-// deepseek-ai/profile-data train.json the first takes 180 us (fp8) and the second 340 us, 2.6 TB/s.
+// tokens as they lie and send each once to every rank that has experts of it: there it becomes a
+// row for each of them, and these are summed before one goes back. Both are element-wise kernels:
+// in the profile of deepseek-ai/profile-data train.json the first takes 180 us (fp8) and the second
+// 340 us, 2.6 TB/s.
 //
 // Rows that go in fp8 are quantised before, as the experts' first product takes them, and gradients
 // as that of the last one's input does (DeepSeek-AI 2024, arXiv 2412.19437, section 3.3.2): all
@@ -126,13 +127,22 @@ void add_homeward_from_all(Items& items, const Pass& pass, const ExpertShape& sh
                CollectiveOp::reduce_scatter);
 }
 
+/// Rows of tokens that came once, or went back once: by DeepEP's manager of Megatron-LM as fused
+/// kernels or by index, as the rest is (megatron/core/transformer/moe/token_dispatcher.py).
+Launch expansion(const Pass& pass, const char* name, double bytes, double by_index) {
+  Launch kernel = memory_bound(name, bytes);
+  if (!pass.experts.permute_fusion) std::get<MemoryBound>(kernel.work).slower = by_index;
+  return kernel;
+}
+
 /// Tokens arrive once and become a row for each of their experts here.
 void add_outward_once(Items& items, const Pass& pass, const ExpertShape& shape) {
   const Rows rows(pass, shape);
   const double sent = sent_bytes(pass, shape);
   add_exchange(items, sent * rows.arrived);
   if (rows.local > 1)
-    items.emplace_back(memory_bound("expand by expert", sent * (rows.arrived + rows.computed)));
+    items.emplace_back(
+        expansion(pass, "expand by expert", sent * (rows.arrived + rows.computed), kGatherByIndex));
 }
 
 /// A row for each expert of a token, moved as it is sent.
@@ -150,7 +160,8 @@ void add_homeward_once(Items& items, const Pass& pass, const ExpertShape& shape)
   const Rows rows(pass, shape);
   const double row = row_bytes(pass, shape);
   if (rows.local > 1)
-    items.emplace_back(memory_bound("sum by token", row * (rows.computed + rows.arrived)));
+    items.emplace_back(
+        expansion(pass, "sum by token", row * (rows.computed + rows.arrived), kAddByIndex));
   add_exchange(items, row * rows.arrived);
 }
 

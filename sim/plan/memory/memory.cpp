@@ -58,8 +58,8 @@ double frozen_in_fp8(const Training& training, const Block& block) {
   return training.fp8_parameters ? block.frozen_quantised() : 0;
 }
 
-/// Bytes that the rank with most matrices keeps of them: master weights of what it holds, or of what
-/// it owns where the optimizer is sharded, and the momentum of what it owns.
+/// Bytes that the rank with most matrices keeps of them: master weights of what it holds, or of
+/// what it owns where the optimizer is sharded, and the momentum of what it owns.
 double matrix_state(const Scenario& scenario, const StageParameters& p) {
   const bool sharded = scenario.parallelism.data.sharding.shards_optimizer;
   const double owned = p.kept_matrices(true);

@@ -1,11 +1,11 @@
 // Kernels and exchanges of Muon's update, matrix by matrix.
 //
-// After NVIDIA-NeMo/Emerging-Optimizers emerging_optimizers/orthogonalized_optimizers/muon_utils.py,
-// newton_schulz and newton_schulz_tp, and NVIDIA/Megatron-LM
-// megatron/core/optimizer/emerging_optimizers.py, TensorParallelMuon. A product that adds to another
-// matrix writes into a copy of that one (pytorch/pytorch aten/src/ATen/native/cuda/Blas.cpp,
-// addmm_out_cuda_impl). Updates that ranks take in turn: KellerJordan/modded-nanogpt, records/
-// track_1_short/2024-10-17_DistributedMuon, Muon.step.
+// After NVIDIA-NeMo/Emerging-Optimizers
+// emerging_optimizers/orthogonalized_optimizers/muon_utils.py, newton_schulz and newton_schulz_tp,
+// and NVIDIA/Megatron-LM megatron/core/optimizer/emerging_optimizers.py, TensorParallelMuon. A
+// product that adds to another matrix writes into a copy of that one (pytorch/pytorch
+// aten/src/ATen/native/cuda/Blas.cpp, addmm_out_cuda_impl). Updates that ranks take in turn:
+// KellerJordan/modded-nanogpt, records/ track_1_short/2024-10-17_DistributedMuon, Muon.step.
 #include "sim/plan/program/matrix_updates.hpp"
 
 #include <numeric>

@@ -84,8 +84,8 @@ void check_dispatch(const Scenario& scenario, const KeyReports& keys);
 /// How layers become kernels, and what becomes of gradients and losses.
 void check_kernels(const Scenario& scenario, const KnownNames& known, const KeyReports& keys);
 void check_gradients(const Scenario& scenario, const KeyReports& keys);
-/// Whether layers have seven products: queries, keys, values, the projection behind attention, gate,
-/// up and down.
+/// Whether layers have seven products: queries, keys, values, the projection behind attention,
+/// gate, up and down.
 bool has_seven_matmuls(const Scenario& scenario, const Transformer& model);
 /// Whether some layer of the model has that module.
 bool has_module(const Transformer& model, RecomputeModule module);

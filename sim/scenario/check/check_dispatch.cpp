@@ -69,6 +69,9 @@ class DispatchRules {
     if (e_.dispatcher == Dispatcher::all_gather) check_all_gather();
     if (!sends_once(e_.dispatcher)) return;
     const std::string name{name_of(e_.dispatcher)};
+    if (e_.dispatcher == Dispatcher::hybrid_ep && !e_.permute_fusion)
+      keys_.report({"parallelism.expert.permute_fusion", "leave it out"},
+                   "{} permutes rows in its own kernels", name);
     const int shares = e_.tensor.value_or(s_.parallelism.tensor);
     if (shares > 1)
       keys_.report({"parallelism.expert.dispatcher", "state expert.tensor: 1, or leave it out"},

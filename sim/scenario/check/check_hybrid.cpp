@@ -52,6 +52,9 @@ void check_parts(const Transformer& t, const KeyReports& keys) {
 void check_letters(const Transformer& t, const KeyReports& keys) {
   const HybridLayers& h = *t.hybrid;
   if (h.has('E') && !t.experts) keys.report({kPattern}, "layers of experts need model.experts");
+  if (t.experts && t.experts->dense_layers > 0)
+    keys.report({"model.experts.dense_layers", "leave it out"},
+                "the pattern says which layers have experts");
   if (!h.has('E') && t.experts)
     keys.report({kPattern}, "experts are stated, but no layer has them");
   if (h.has('G') && !h.delta_net)

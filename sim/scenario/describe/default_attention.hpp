@@ -9,8 +9,8 @@ namespace stepsim {
 
 /// Whether a kernel takes what the model's attention does to the scores. FlashAttention's take no
 /// bias (Dao-AILab/flash-attention, flash_attn_interface.py) and have no gradients of sinks (its
-/// issues 1797 and 2102); cuDNN's have both (NVIDIA/cudnn-frontend, docs, SDPA). A cap of scores is in
-/// FlashAttention 2 and 3 alone (NVIDIA/TransformerEngine pull request 3391).
+/// issues 1797 and 2102); cuDNN's have both (NVIDIA/cudnn-frontend, docs, SDPA). A cap of scores is
+/// in FlashAttention 2 and 3 alone (NVIDIA/TransformerEngine pull request 3391).
 bool can_compute_attention(const std::string& kernel, const Transformer& model);
 
 /// The kernel that the scenario's framework would choose on its GPU, among those that the GPU's

@@ -18,6 +18,14 @@ char letter_of(std::string_view type, char mixer) {
   return type == "mlp" ? '-' : '\0';
 }
 
+/// Whether what is said of each layer is said of as many as there are.
+bool is_of_all_layers(Translation& t, const Entry& said, std::size_t layers) {
+  const auto stated = t.integer({"num_hidden_layers"});
+  if (!stated || *stated == static_cast<std::int64_t>(layers)) return true;
+  t.refuse(said, fmt::format("is of {} layers, but num_hidden_layers is {}", layers, *stated));
+  return false;
+}
+
 /// The letters of the list; nothing where a mistake was reported.
 std::optional<std::string> letters_of_list(Translation& t, const Entry& types, char mixer) {
   std::string letters;
@@ -32,6 +40,7 @@ std::optional<std::string> letters_of_list(Translation& t, const Entry& types, c
     }
     letters += letter;
   }
+  if (!is_of_all_layers(t, types, letters.size())) return std::nullopt;
   return letters;
 }
 
@@ -52,8 +61,9 @@ std::string pattern_of_nemotron(Translation& t) {
   const Entry* types = t.find({"layers_block_type", "layer_types"});
   t.find({"num_hidden_layers"});
   if (stated != nullptr && types == nullptr) {
-    if (stated->value.scalar.find_first_not_of("M*-E") == std::string::npos)
-      return stated->value.scalar;
+    const std::string& letters = stated->value.scalar;
+    if (letters.find_first_not_of("M*-E") == std::string::npos && !letters.empty())
+      return is_of_all_layers(t, *stated, letters.size()) ? letters : "";
     t.refuse(*stated, "must be of the letters M, *, - and E");
     return "";
   }

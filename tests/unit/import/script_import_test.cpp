@@ -342,6 +342,10 @@ TEST_CASE("gated delta nets, gates and sinks are read with the layers that have 
   const Imported flash = imported(on_a100);
   CHECK(flash.scenario.training.attention == "unfused");
   CHECK(flash.notes.find("attention by flash2: unfused") != std::string::npos);
+  // Where the GPU has cuDNN's, Transformer Engine takes it, as it does for sinks.
+  const Imported fused = imported(learnable.options());
+  CHECK(fused.scenario.training.attention == "cudnn");
+  CHECK(fused.notes.find("attention by") == std::string::npos);
   CHECK_FALSE(model("--softmax-type off-by-one").sinks);
   CHECK(model("--hybrid-layer-pattern GE*E --num-experts 8").hybrid->pattern == "GE*E");
   const auto error = [](const std::string& options) {
