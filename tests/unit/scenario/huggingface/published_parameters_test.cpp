@@ -100,7 +100,12 @@ constexpr Published kPublished[] = {
     {"granitemoehybrid", "granite-4.0-micro", 3'402'836'480, R"("vocab_size": 100352,
       "hidden_size": 2560, "shared_intermediate_size": 8192, "num_hidden_layers": 40,
       "num_attention_heads": 40, "num_key_value_heads": 8, "num_local_experts": 0,
-      "tie_word_embeddings": true, "layer_types": ["attention"])"},
+      "tie_word_embeddings": true, "layer_types": [
+      "attention", "attention", "attention", "attention", "attention", "attention", "attention", "attention",
+      "attention", "attention", "attention", "attention", "attention", "attention", "attention", "attention",
+      "attention", "attention", "attention", "attention", "attention", "attention", "attention", "attention",
+      "attention", "attention", "attention", "attention", "attention", "attention", "attention", "attention",
+      "attention", "attention", "attention", "attention", "attention", "attention", "attention", "attention"])"},
     {"granitemoehybrid", "granite-4.0-h-micro", 3'191'396'096, R"("vocab_size": 100352,
       "hidden_size": 2048, "shared_intermediate_size": 8192, "num_hidden_layers": 40,
       "num_attention_heads": 32, "num_key_value_heads": 8, "num_local_experts": 0,
