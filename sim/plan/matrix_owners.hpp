@@ -41,7 +41,7 @@ struct DealtMatrices {
 /// it has `bucket` elements, and enough for the largest matrix of it on each rank.
 DealtMatrices pack_matrices(const Matrices& backward, int ranks,
                             double bucket = std::numeric_limits<double>::infinity());
-/// In turn.
+/// Each matrix goes to the rank behind the one that has the matrix before it.
 DealtMatrices deal_in_turn(const Matrices& forward, int ranks);
 
 /// Matrices of hidden layers of these blocks that all data ranks hold, or of experts that only some
@@ -56,7 +56,7 @@ DealtMatrices owners_of(const Scenario& scenario, const OpGraph& graph,
                         bool bucketed);
 
 /// How many times as many elements as they have ranks exchange of the parameters of these blocks:
-/// more than once where shards of whole matrices are padded. Others', then experts'.
+/// more than once where shards of whole matrices are padded. [0]: dense parameters, [1]: experts'.
 std::array<double, 2> exchanged_times(const Scenario& scenario, const OpGraph& graph,
                                       const std::vector<std::size_t>& blocks, bool bucketed);
 

@@ -44,7 +44,7 @@ class Ends {
     if (data.offload_optimizer) return end;
     const double elements = p.kept(sharding_.shards_optimizer);
     end.norm = seconds_of(norm_kernels(draft_, elements));
-    // Of matrices only what is swept with all others is counted.
+    // A bound leaves out the products of matrices: it counts what one sweep over elements takes.
     end.update = seconds_of(update_kernels(draft_, elements, {elements},
                                            {p.kept(sharding_.shards_gradients)},
                                            p.kept_matrices(sharding_.shards_optimizer)));
@@ -108,7 +108,7 @@ StageParameters parameters_of(const Scenario& scenario, const Strategy& strategy
   StageParameters p{dense, experts, strategy.replicas() * copies / groups,
                     expert_mesh(scenario).replicas * copies / groups};
   if (!updates_matrices(scenario.training)) return p;
-  // As if all were matrices, which have less state, and dealt out evenly.
+  // A bound takes all elements for matrices, which have less state, dealt out evenly.
   const bool shared = strategy.sharding->shards_optimizer ||
                       scenario.training.muon_keys().owners == MuonOwners::round_robin;
   p.matrices = {dense, dense * share(shared, p.replicas)};

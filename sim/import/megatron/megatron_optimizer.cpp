@@ -20,7 +20,7 @@ void add_moments(MegatronOptions& o, Entries& e, Draft& draft) {
   if (weights != "fp32") draft.note("--main-params-dtype " + weights, "main parameters are fp32");
 }
 
-/// What is not as torch.optim.Muon has it.
+/// Writes the keys of Muon that differ from the defaults, which are torch.optim.Muon's.
 void add_muon(MegatronOptions& o, Entries& e, Draft& draft) {
   Entries muon;
   const std::int64_t steps = o.positive("muon-num-ns-steps", 5);

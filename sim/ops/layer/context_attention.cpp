@@ -6,7 +6,7 @@
 // All-gather (Llama 3, arXiv 2407.21783, section 3.3.2; AttnFuncWithCPAndKVAllGather): keys and
 // values are gathered before attention, again for backward, and their gradients scattered.
 // All-to-all (DeepSpeed-Ulysses, arXiv 2309.14509): ranks exchange parts of the sequence for heads.
-// Of fewer key-value heads than ranks each is repeated before, so that there is one for each rank,
+// Where a model has fewer key-value heads than ranks, each is repeated first: one for each rank,
 // and gradients of the copies are summed (deepspeedai/DeepSpeed
 // deepspeed/runtime/sequence_parallel/ulysses_sp.py, kv_replication_factor).
 //

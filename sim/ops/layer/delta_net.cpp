@@ -142,14 +142,14 @@ Op gated_delta_net(const Pass& pass, const GatedDeltaNet& d) {
   b.emplace_back(memory_bound("causal convolution backward", 1.5 * convolution));
   for (const double tensor : op.parameters) b.emplace_back(GradientReady{tensor});
 
-  // What the linear layer before it hands on; queries, keys and values as the rule takes them, its
-  // factors, the inverse of a chunk, and what it puts out.
+  // Kept are the output of the linear layer before the net; queries, keys and values as the rule
+  // takes them, its factors, the inverse of a chunk, and its output.
   op.saved = Bytes{element * w.tokens * static_cast<double>(delta_net_input_width(pass, d)) +
                    element * w.tokens * (2 * w.repeated + w.values) +
                    (kDecay + element + element * kChunk) * pairs + one};
   op.kept_for_weights = op.saved;
-  // As Megatron-LM counts them (megatron/training/training.py, num_floating_point_operations): the
-  // convolution, and four products of a state.
+  // Megatron-LM counts the convolution, and four products of a state
+  // (megatron/training/training.py, num_floating_point_operations).
   op.flops =
       Flops{2 * w.tokens * (static_cast<double>(d.convolution) * w.channels + 4 * w.heads * k * v)};
   return op;

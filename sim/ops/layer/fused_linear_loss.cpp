@@ -108,7 +108,7 @@ Op fused_linear_loss(const Pass& pass, std::int64_t hidden, std::int64_t rows) {
   add_weight_cast(op.forward, pass, op.name, head.weight(), true);
   if (pass.casts_weights) op.weight_copies = Bytes{pass.element() * head.weight()};
   cuts ? add_cut(op, pass, head) : add_liger(op, pass, head);
-  // The cut one hands on a gradient of the products' type.
+  // Cut cross entropy makes the weight's gradient in the type of its products.
   add_gradient_sum(op.backward, cuts ? pass : of_weight(pass), op.name, head.weight());
   op.backward.emplace_back(GradientReady{head.weight()});
   return op;

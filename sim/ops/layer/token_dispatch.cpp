@@ -49,13 +49,14 @@ constexpr double kProbability = 4;
 /// 0.207 (DeepLink-org/DLBlas pull request 66).
 constexpr double kGatherByIndex = 1.6, kAddByIndex = 11.1;
 
-enum class Move { gather, add };
-
-/// Rows on their way between the order of tokens and that of experts; `bytes` are each once.
-Launch permutation(const Pass& pass, const char* name, double bytes, Move move) {
-  Launch kernel = memory_bound(name, bytes, MemoryRate::permute);
-  if (!pass.experts.permute_fusion)
-    std::get<MemoryBound>(kernel.work).slower = move == Move::gather ? kGatherByIndex : kAddByIndex;
+/// Rows on their way between the order of tokens and that of experts; `bytes` are each once, and
+/// `by_index` is how many times as long PyTorch's indexing takes. Rows that DeepEP sends once are
+/// moved by either, too (NVIDIA/Megatron-LM megatron/core/transformer/moe/token_dispatcher.py,
+/// _DeepepManager).
+Launch permutation(const Pass& pass, const char* name, double bytes, double by_index,
+                   MemoryRate rate = MemoryRate::permute) {
+  Launch kernel = memory_bound(name, bytes, rate);
+  if (!pass.experts.permute_fusion) std::get<MemoryBound>(kernel.work).slower = by_index;
   return kernel;
 }
 
@@ -113,7 +114,7 @@ void add_outward_to_all(Items& items, const Pass& pass, const ExpertShape& shape
   gather(kChoice * static_cast<double>(shape.experts.count) * tokens);
   gather(all);
   items.emplace_back(
-      permutation(pass, permute, all + row_bytes(pass, shape) * rows.computed, Move::gather));
+      permutation(pass, permute, all + row_bytes(pass, shape) * rows.computed, kGatherByIndex));
 }
 
 /// Each rank adds its experts' outputs up for all tokens, before they are summed over ranks.
@@ -121,18 +122,10 @@ void add_homeward_from_all(Items& items, const Pass& pass, const ExpertShape& sh
                            const char* unpermute) {
   const double all = gathered_bytes(pass, shape);
   const double computed = row_bytes(pass, shape) * Rows(pass, shape).computed;
-  items.emplace_back(permutation(pass, unpermute, computed + all, Move::add));
+  items.emplace_back(permutation(pass, unpermute, computed + all, kAddByIndex));
   add_within_experts(items, pass, CollectiveOp::reduce_scatter, all);
   add_exchange(items, all / static_cast<double>(pass.expert_mesh.tensor),
                CollectiveOp::reduce_scatter);
-}
-
-/// Rows of tokens that came once, or went back once: by DeepEP's manager of Megatron-LM as fused
-/// kernels or by index, as the rest is (megatron/core/transformer/moe/token_dispatcher.py).
-Launch expansion(const Pass& pass, const char* name, double bytes, double by_index) {
-  Launch kernel = memory_bound(name, bytes);
-  if (!pass.experts.permute_fusion) std::get<MemoryBound>(kernel.work).slower = by_index;
-  return kernel;
 }
 
 /// Tokens arrive once and become a row for each of their experts here.
@@ -141,8 +134,8 @@ void add_outward_once(Items& items, const Pass& pass, const ExpertShape& shape) 
   const double sent = sent_bytes(pass, shape);
   add_exchange(items, sent * rows.arrived);
   if (rows.local > 1)
-    items.emplace_back(
-        expansion(pass, "expand by expert", sent * (rows.arrived + rows.computed), kGatherByIndex));
+    items.emplace_back(permutation(pass, "expand by expert", sent * (rows.arrived + rows.computed),
+                                   kGatherByIndex, MemoryRate::elementwise));
 }
 
 /// A row for each expert of a token, moved as it is sent.
@@ -150,7 +143,7 @@ void add_outward_each(Items& items, const Pass& pass, const ExpertShape& shape,
                       const char* permute) {
   const Rows rows(pass, shape);
   const double sent = sent_bytes(pass, shape);
-  items.emplace_back(permutation(pass, permute, sent * (rows.tokens + rows.sent), Move::gather));
+  items.emplace_back(permutation(pass, permute, sent * (rows.tokens + rows.sent), kGatherByIndex));
   if (pass.experts.degree > 1) add_exchange(items, sent * rows.received);
   add_within_experts(items, pass, CollectiveOp::all_gather, sent * rows.computed);
   add_sort(items, pass, shape, sent, "sort by expert");
@@ -160,8 +153,8 @@ void add_homeward_once(Items& items, const Pass& pass, const ExpertShape& shape)
   const Rows rows(pass, shape);
   const double row = row_bytes(pass, shape);
   if (rows.local > 1)
-    items.emplace_back(
-        expansion(pass, "sum by token", row * (rows.computed + rows.arrived), kAddByIndex));
+    items.emplace_back(permutation(pass, "sum by token", row * (rows.computed + rows.arrived),
+                                   kAddByIndex, MemoryRate::elementwise));
   add_exchange(items, row * rows.arrived);
 }
 
@@ -190,7 +183,7 @@ void add_homeward(Items& items, const Pass& pass, const ExpertShape& shape, cons
   add_sort(items, pass, shape, row, "sort by rank");
   add_within_experts(items, pass, CollectiveOp::reduce_scatter, row * rows.computed);
   if (pass.experts.degree > 1) add_exchange(items, row * rows.received);
-  items.emplace_back(permutation(pass, unpermute, row * (rows.tokens + rows.sent), Move::add));
+  items.emplace_back(permutation(pass, unpermute, row * (rows.tokens + rows.sent), kAddByIndex));
 }
 
 /// Whether the numbers of tokens decide what is launched: how many are sent, or the sizes of

@@ -51,8 +51,9 @@ BytesPerParameter bytes_per_parameter(const Training& training, const Sharding& 
 struct StageParameters {
   double dense = 0, experts = 0;  ///< experts: only where expert parallelism deals them out
   int replicas = 1, expert_replicas = 1;
-  /// Of these: matrices of hidden layers, where the optimizer takes them as such; those that the
-  /// rank with most of them updates; what shards of whole matrices are padded with, on all ranks.
+  /// Elements in matrices of hidden layers, where the optimizer takes them as such. `all` are among
+  /// the stage's elements, `owned` are those that the rank with most of them updates, and `padding`
+  /// fills shards of whole matrices up, on all ranks together.
   struct OfMatrices {
     double all = 0, owned = 0, padding = 0;
     OfMatrices& operator+=(const OfMatrices& more);
