@@ -32,6 +32,7 @@ PassPrecision precision_of(const Scenario& s) {
           .transposes_weights = transposes_frozen(s),
           .adds_gradients =
               !t.fused_accumulation && (s.micro_batches() > 1 || t.finds_gradients()) && !gathers,
+          .fused_gradient = t.fused_accumulation && !gathers ? bytes_per_element(t.gradients) : 0,
           .aligned_tensor_cores = t.cublas < kCublasOfAnyAlignment,
           .fp8_activation_input = t.fp8_activation_input};
 }

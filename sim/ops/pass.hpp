@@ -39,6 +39,8 @@ struct PassPrecision {
   /// true: fp8 weights are transposed for each gradient of their inputs
   bool transposes_weights = false;
   bool adds_gradients = false;  ///< kernels add to gradients that are there already
+  /// bytes of an element of gradients that products add to themselves; 0: they write new ones
+  double fused_gradient = 0;
   /// true: tensor cores take rows of multiples of 16 B only (old cuBLAS)
   bool aligned_tensor_cores = false;
   bool fp8_activation_input = false;  ///< gated activations keep their input in fp8

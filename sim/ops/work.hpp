@@ -33,6 +33,8 @@ struct Gemm {
   /// elements that the rows of its matrices are multiples of
   std::int64_t alignment = kAlignedElements;
   bool blockwise = false;  ///< fp8: its operands have a scale for each 128 elements
+  /// bytes of an element of the gradient that the kernel reads and adds to; 0: it writes a result
+  double adds_to = 0;
 
   Flops flops() const {
     return Flops{2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *

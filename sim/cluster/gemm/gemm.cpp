@@ -19,7 +19,8 @@ GemmKernel gemm_kernel(const Gemm& gemm) {
   const GemmShape g{static_cast<double>(gemm.m), static_cast<double>(gemm.n),
                     static_cast<double>(gemm.k), static_cast<double>(gemm.batch)};
   const double operands = bytes_per_element(gemm.precision) * (g.m * g.k + g.k * g.n);
-  const double result = bytes_per_element(storage_of(gemm.precision)) * g.m * g.n;
+  const double written = bytes_per_element(storage_of(gemm.precision));
+  const double result = (gemm.adds_to > 0 ? 2 * gemm.adds_to : written) * g.m * g.n;
   return {.shape = g, .bytes = (operands + result) * g.batch, .may_split = gemm.batch == 1};
 }
 

@@ -414,8 +414,11 @@ Launch linear_gemm(const std::string& name, const Pass& pass, std::int64_t m, st
 
 Launch grouped_gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
                     std::int64_t k, std::int64_t groups, bool weight_gradient) {
-  return {name, scaled(aligned({m, n, k, groups, weight_gradient, pass.linear, true}, pass), pass),
-          weight_gradient};
+  Gemm gemm{m, n, k, groups, weight_gradient, pass.linear, true};
+  // An expert has few rows to sum up, so that its gradient is most of what its product moves. With
+  // all of a micro-batch's tokens it hardly counts: `weight_gradient` of a profile has it.
+  if (weight_gradient) gemm.adds_to = pass.fused_gradient;
+  return {name, scaled(aligned(gemm, pass), pass), weight_gradient};
 }
 
 Launch gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
