@@ -75,6 +75,7 @@ template <>
 inline constexpr auto kNames<CrossEntropy> = names_until(CrossEntropy::cut_cross_entropy,
                                                          "megatron", "megatron_fused", "torch",
                                                          "xentropy", "transformer_engine",
+                                                         "flash_attn", "liger",
                                                          "liger_fused_linear", "cut_cross_entropy");
 template <>
 inline constexpr auto kNames<ContextKind> = names_until(ContextKind::all_to_all, "ring",

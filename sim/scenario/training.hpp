@@ -34,6 +34,8 @@ enum class CrossEntropy {
   torch,
   xentropy,
   transformer_engine,
+  flash_attn,
+  liger,
   liger_fused_linear,
   cut_cross_entropy
 };

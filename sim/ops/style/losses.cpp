@@ -17,6 +17,12 @@
 // - transformer_engine (NVIDIA/TransformerEngine
 //   transformer_engine/common/triton/cross_entropy.py), gradients in place of the logits. Forward:
 //   maximum and sum (2), gradients (2+2). Backward: scale by the loss gradient (2+2).
+// - flash_attn (Dao-AILab/flash-attention flash_attn/ops/triton/cross_entropy.py, in place).
+//   Forward: read (2). Backward: read and write (2+2). Sums of exponentials are gathered and losses
+//   added up over ranks.
+// - liger (linkedin/Liger-Kernel src/liger_kernel/ops/vocab_parallel_cross_entropy.py). Forward:
+//   maximum (2), exponentials in fp32 (2+4). Backward: gradients in their place (4+4), cast back
+//   (4+2). Maxima, the labels' logits and sums cross ranks.
 // What is kept: the fp32 result of those that are not fused (of the softmax, Korthikanti et al.
 // 2022, section 4.3; the 16-bit logits are given up when the loss is known, and backward turns the
 // softmax into a gradient in place and casts it), or the logits, in whose place the gradients come.
@@ -39,6 +45,10 @@ LossTraffic library_loss(CrossEntropy library, double element, bool /*whole*/) {
       return {element, 2 * element, element, 0};
     case CrossEntropy::transformer_engine:
       return {3 * element, 2 * element, element, 1};
+    case CrossEntropy::flash_attn:
+      return {element, 2 * element, element, 2};
+    case CrossEntropy::liger:
+      return {element + cast, 2 * kFp32 + cast, kFp32, 3};
     case CrossEntropy::liger_fused_linear:
     case CrossEntropy::cut_cross_entropy:
       break;  // no logits: layer/fused_linear_loss.cpp
