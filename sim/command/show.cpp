@@ -125,10 +125,11 @@ void show_plan(const Scenario& scenario, std::ostream& out) {
 void show_memory(const Scenario& scenario, std::ostream& out) {
   const GpuProfile& gpu = scenario.cluster.gpu;
   for (const StageMemory& stage : memory_by_stage(scenario, build(scenario))) {
-    out << fmt::format("stage {}: {} of {} in {} ({}), {} of them in tensors\n", stage.stage,
-                       humanise(stage.total()).text(), humanise(gpu.memory).text(),
-                       moment_of(stage.peak, scenario.parallelism.pipeline.chunks > 1),
-                       place_of(stage.peak), humanise(stage.allocated()).text());
+    out << fmt::format(
+        "stage {}: {} of {} in {} ({})\n  PyTorch has {} in tensors and reserves {}\n", stage.stage,
+        humanise(stage.total()).text(), humanise(gpu.memory).text(),
+        moment_of(stage.peak, scenario.parallelism.pipeline.chunks > 1), place_of(stage.peak),
+        humanise(stage.allocated()).text(), humanise(stage.reserved()).text());
     for (const MemoryCategory& category : stage.categories) {
       if (category.bytes > Bytes{})
         out << fmt::format("  {:<14} {:>10.3f} GiB{}\n", category.name, category.bytes.gibibytes(),

@@ -207,6 +207,7 @@ StateBytes gpu_state(const Scenario& scenario, const StageParameters& parameters
 
 Bytes StageMemory::total() const { return needed() + of(MemoryOwner::allocator); }
 Bytes StageMemory::allocated() const { return of(MemoryOwner::tensors); }
+Bytes StageMemory::reserved() const { return allocated() + of(MemoryOwner::allocator); }
 Bytes StageMemory::needed() const { return allocated() + of(MemoryOwner::others); }
 
 Bytes StageMemory::of(MemoryOwner owner) const {

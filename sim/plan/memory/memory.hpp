@@ -32,8 +32,12 @@ struct StageMemory {
   std::vector<MemoryCategory> categories;
   PeakMoment peak;
   Bytes total() const;
-  Bytes allocated() const;  ///< bytes that tensors take
-  Bytes needed() const;     ///< all bytes but those that PyTorch's allocator keeps for later
+  /// bytes that tensors take (torch.cuda.max_memory_allocated)
+  Bytes allocated() const;
+  /// what PyTorch holds of the device (torch.cuda.max_memory_reserved): tensors, and what lies
+  /// between them
+  Bytes reserved() const;
+  Bytes needed() const;  ///< all bytes but those that PyTorch's allocator keeps for later
   Bytes of(MemoryOwner owner) const;
 };
 

@@ -428,9 +428,9 @@ TEST_CASE("each library's cross entropy reads and writes its own bytes a logit")
     const char* name;
     double forward, backward, saved;  // 2 bytes a 16-bit number, 4 an fp32 one
   };
-  for (const Row& row : {Row{"megatron", 38, 14, 4}, Row{"torch", 14, 22, 4},
-                         Row{"xentropy", 2, 4, 2}, Row{"transformer_engine", 6, 4, 2},
-                         Row{"flash_attn", 2, 4, 2}, Row{"liger", 8, 14, 4}}) {
+  for (const Row& row :
+       {Row{"megatron", 38, 14, 4}, Row{"torch", 14, 22, 4}, Row{"xentropy", 2, 4, 2},
+        Row{"transformer_engine", 6, 4, 2}, Row{"flash_attn", 2, 4, 2}, Row{"liger", 8, 14, 4}}) {
     CAPTURE(row.name);
     const OpGraph graph = graph_of(gpt(fmt::format(", cross_entropy: {}", row.name)));
     const Op& head = *graph.blocks.back().order().back();
@@ -445,8 +445,8 @@ TEST_CASE("each library's cross entropy reads and writes its own bytes a logit")
 
 TEST_CASE("losses of a split vocabulary exchange so many numbers a token") {
   for (const auto& [name, exchanges] :
-       {std::pair{"megatron", 3}, std::pair{"megatron_fused", 2}, std::pair{"transformer_engine", 1},
-        std::pair{"flash_attn", 2}, std::pair{"liger", 3}}) {
+       {std::pair{"megatron", 3}, std::pair{"megatron_fused", 2},
+        std::pair{"transformer_engine", 1}, std::pair{"flash_attn", 2}, std::pair{"liger", 3}}) {
     CAPTURE(name);
     const OpGraph graph =
         graph_of(gpt(fmt::format(", cross_entropy: {}", name), "tensor: 4, sequence: true"));
