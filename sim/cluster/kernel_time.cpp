@@ -31,7 +31,7 @@ Seconds time_of(const Gemm& gemm, const GpuProfile& gpu) {
   kernel.slower = unaligned(gemm, p) * (gemm.blockwise ? blockwise : 1);
   return gemm_seconds(kernel, p, gemm_device(gpu)) *
          (p.sustained * (gemm.weight_gradient ? p.weight_gradient : 1) *
-          (gemm.grouped ? grouped : 1));
+          (gemm.grouped ? grouped : 1) / gemm.pieces);
 }
 
 /// The shape of a convolution's implicit GEMM. Strided convolutions leave out the zeros between the

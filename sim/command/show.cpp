@@ -18,8 +18,9 @@ namespace stepsim {
 namespace {
 
 std::string describe(const Gemm& g) {
-  return fmt::format("GEMM {}x{}x{}{}", g.m, g.n, g.k,
-                     g.batch > 1 ? fmt::format(" x{}", g.batch) : "");
+  return fmt::format("GEMM {}x{}x{}{}{}", g.m, g.n, g.k,
+                     g.batch > 1 ? fmt::format(" x{}", g.batch) : "",
+                     g.pieces > 1 ? fmt::format(", 1 of {} parts", g.pieces) : "");
 }
 std::string describe(const FusedAttention& a) {
   return fmt::format("{} {} heads of {}, {} tokens{}", a.kernel, a.heads, a.head_dim, a.sequence,

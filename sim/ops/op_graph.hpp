@@ -29,6 +29,7 @@ struct Launch {
   Work work;
   bool for_weights = false;    ///< backward: only gradients of parameters need it
   Seconds more_launches = {};  ///< the host's, of kernels that this one stands for beside itself
+  bool continues = false;      ///< the kernel before goes on, which the host does not launch again
 };
 
 /// Start a collective. `bytes` is the full tensor (nccl-tests size): the message of an all-reduce,

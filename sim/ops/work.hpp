@@ -35,10 +35,13 @@ struct Gemm {
   bool blockwise = false;  ///< fp8: its operands have a scale for each 128 elements
   /// bytes of an element of the gradient that the kernel reads and adds to; 0: it writes a result
   double adds_to = 0;
+  /// pieces of one kernel that are alike, of which this is one: tiles that wait for the same rank's
+  /// rows, or whose results go to the same rank
+  int pieces = 1;
 
   Flops flops() const {
     return Flops{2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *
-                 static_cast<double>(batch)};
+                 static_cast<double>(batch) / pieces};
   }
 };
 

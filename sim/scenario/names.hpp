@@ -50,8 +50,8 @@ inline constexpr auto kNames<OffloadModule> = names_until(OffloadModule::moe_act
 template <>
 inline constexpr auto kNames<WindowKind> = names_until(WindowKind::chunk, "sliding", "chunk");
 template <>
-inline constexpr auto kNames<SplitProducts> = names_until(SplitProducts::async_tp, "none",
-                                                          "user_buffers", "async_tp");
+inline constexpr auto kNames<SplitProducts> = names_until(SplitProducts::flux, "none",
+                                                          "user_buffers", "async_tp", "flux");
 template <>
 inline constexpr auto kNames<Fp8Scaling> = names_until(Fp8Scaling::blockwise, "delayed", "current",
                                                        "mxfp8", "blockwise");

@@ -51,8 +51,10 @@ inline constexpr int kDeepEpSms = 20;
 inline constexpr int kHybridEpSms = 16;
 
 /// Who splits products of linear layers, so that tensor ranks exchange operands and results beside
-/// them: nobody; Transformer Engine, by user buffers; or PyTorch, by symmetric memory.
-enum class SplitProducts { none, user_buffers, async_tp };
+/// them: nobody; Transformer Engine, by user buffers; PyTorch, by symmetric memory; or Flux, whose
+/// product is one kernel, of which tiles wait for what they need (Chang et al. 2024, arXiv
+/// 2406.06858).
+enum class SplitProducts { none, user_buffers, async_tp, flux };
 
 /// Experts dealt to ranks: a mesh over the tensor, context and data ranks of a stage.
 struct ExpertParallel {

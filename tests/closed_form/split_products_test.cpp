@@ -75,9 +75,37 @@ TEST_CASE("a gathered operand goes around while its pieces are multiplied") {
   }
 }
 
+TEST_CASE("one kernel whose tiles wait takes as long as whole, beside what comes for it") {
+  for (const double bandwidth : {400.0, 10.0}) {
+    for (const int t : {2, 4}) {
+      CAPTURE(t);
+      CAPTURE(bandwidth);
+      Scenario s = scenario_of(split(t, bandwidth, "flux"));
+      s.cluster.gpu.memory_bandwidth = BytesPerSecond{1e18};  // transfers slow no product
+      const Pieces pieces(s);
+      CHECK(pieces.count() == t);
+      Op op = pieces.op;
+      CHECK(std::ranges::count_if(op.forward, [](const Item& item) {
+              const auto* launch = std::get_if<Launch>(&item);
+              return launch != nullptr && !launch->continues;
+            }) == 1);
+      op.backward = {};
+      op.parameters = {};
+      Block block{.name = "layer", .dag = {}, .input = Bytes{0}, .recomputable = true};
+      block.dag.add(std::move(op), {});
+      const Gemm whole{4096, 4096 / t, 4096, 1, false, Precision::bf16};
+      const double g = kernel_time(whole, s.cluster.gpu).seconds() / t;
+      CHECK(pieces.product(s.cluster.gpu) == doctest::Approx(g).epsilon(1e-12));
+      const double c = 4096.0 / t * 4096 * 2 / (bandwidth * 1e9);
+      const double step = Experiment(s, paper_graph(std::move(block), 1)).step_seconds();
+      CHECK(step == doctest::Approx(g + (t - 1) * std::max(g, c)).epsilon(1e-3));
+    }
+  }
+}
+
 TEST_CASE("splitting changes no FLOPs, parameters or bytes of the tensor ranks") {
   const Experiment whole(split(4, 25, "none"));
-  for (const char* how : {"user_buffers", "async_tp"}) {
+  for (const char* how : {"user_buffers", "async_tp", "flux"}) {
     CAPTURE(how);
     const Experiment e(split(4, 25, how));
     CHECK(e.graph.model_flops.flops() == nine_digits(whole.graph.model_flops.flops()));

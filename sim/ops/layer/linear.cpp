@@ -123,11 +123,22 @@ bool splits_products(const Pass& pass) {
   return pass.split_products != SplitProducts::none && pass.gathers_tokens();
 }
 
+/// Makes one of so many pieces of a product: a kernel of its own with fewer tokens, or tiles of the
+/// one kernel.
+void cut(Launch& product, const Pass& pass, std::int64_t pieces) {
+  auto& gemm = std::get<Gemm>(product.work);
+  if (pass.split_products == SplitProducts::flux) {
+    gemm.pieces = static_cast<int>(pieces);
+  } else {
+    gemm.m /= pieces;
+  }
+}
+
 /// A product's pieces of the tokens, which tensor ranks gather: each multiplies its own while that
 /// of the rank before comes, copied by engines.
 void add_gathered_product(Items& items, const Pass& pass, Launch product, Bytes operand) {
   const std::int64_t pieces = pass.tensor;
-  std::get<Gemm>(product.work).m /= pieces;
+  cut(product, pass, pieces);
   for (std::int64_t i = 0; i < pieces; ++i) {
     const bool last = i + 1 == pieces;
     if (!last)
@@ -136,6 +147,7 @@ void add_gathered_product(Items& items, const Pass& pass, Launch product, Bytes 
                                          .axis = Axis::tensor,
                                          .copied = true});
     items.emplace_back(product);
+    product.continues = pass.split_products == SplitProducts::flux;
     if (!last) items.emplace_back(Join{});
   }
 }
@@ -146,15 +158,17 @@ constexpr std::int64_t kScatteredPieces = 4;
 
 /// A product's pieces, each scattered while the next one is computed: by a kernel that sums, or by
 /// copies to their ranks, which sum them at last (pytorch/pytorch
-/// torch/distributed/_symmetric_memory/__init__.py, _fused_matmul_reduce_scatter).
+/// torch/distributed/_symmetric_memory/__init__.py, _fused_matmul_reduce_scatter). Flux's kernel
+/// writes its tiles to their ranks itself.
 void add_scattered_product(Items& items, const Pass& pass, const std::string& name, Launch product,
                            Bytes result) {
   const bool sums = pass.split_products == SplitProducts::user_buffers;
   const std::int64_t pieces = sums ? kScatteredPieces : pass.tensor;
   const Bytes piece = result / static_cast<double>(pieces);
-  std::get<Gemm>(product.work).m /= pieces;
+  cut(product, pass, pieces);
   for (std::int64_t i = 0; i < pieces; ++i) {
     items.emplace_back(product);
+    product.continues = pass.split_products == SplitProducts::flux;
     if (sums) {
       items.emplace_back(StartCollective{CollectiveOp::reduce_scatter, piece, Axis::tensor});
     } else if (i + 1 < pieces) {

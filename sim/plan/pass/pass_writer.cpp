@@ -89,6 +89,7 @@ void PassWriter::add(const Launch& launch, Cause cause) {
     return;
   }
   kernel.host += host_.take();
+  if (launch.continues) kernel.host -= each;
   if (each > 0) kernel.host += launch.more_launches.seconds();
 }
 

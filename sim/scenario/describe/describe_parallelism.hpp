@@ -229,7 +229,8 @@ void describe(Io& io, Parallelism& p) {
       "split_products", p.split_products, any,
       "with sequence: products are cut into pieces, beside which tensor ranks exchange operands "
       "and results: user_buffers, as Transformer Engine's (Megatron-LM's --tp-comm-overlap); "
-      "async_tp, as PyTorch's asynchronous tensor parallelism");
+      "async_tp, as PyTorch's asynchronous tensor parallelism; flux, within one kernel, as "
+      "ByteDance's Flux");
   io.fallback(p.dtensor, default_dtensor(io.framework(), p.tensor), "false, or the framework's");
   io.field("dtensor", p.dtensor, any,
            "sequence-parallel tensors are [batch, tokens, hidden], as PyTorch's DTensor has them: "
