@@ -275,6 +275,34 @@ Vertices LayerStack::add_linears(OpDag& dag, const Vertices& inputs, const std::
                  LoraTarget::linear_fc2, ffn, true);
 }
 
+/// One adapter for all experts of a rank beside each of their two layers: Megatron-Bridge's default
+/// (NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/peft/lora.py, share_expert_adapters).
+Vertex LayerStack::add_expert_adapters(OpDag& dag, const ExpertShape& shape, Vertex dispatched,
+                                       Vertex experts) const {
+  const std::int64_t ffn = shape.experts.ffn;
+  const Pass rows = pass_of_rows(pass, shape);
+  const bool own = dag[experts].expert;
+  const auto add = [&](Op adapter, Vertex layer) {
+    adapter.expert = own;
+    for (Item& item : adapter.backward) {
+      if (auto* ready = std::get_if<GradientReady>(&item)) ready->expert = own;
+    }
+    return add_adapter(dag, std::move(adapter), {dispatched}, layer);
+  };
+  const bool trained_before = has_gradient(dag, {dispatched});
+  const bool up = adapts(LoraTarget::linear_fc1);
+  if (up) {
+    const AdapterShape own_shape{"experts up", shape.hidden, (shape.gated ? 2 : 1) * ffn,
+                                 trained_before};
+    experts = add(column_adapter(rows, *lora, own_shape), experts);
+  }
+  if (adapts(LoraTarget::linear_fc2)) {
+    const AdapterShape own_shape{"experts down", ffn, shape.hidden, up || trained_before};
+    experts = add(row_adapter(rows, *lora, own_shape), experts);
+  }
+  return experts;
+}
+
 /// Router, dispatch, grouped MLPs, combine, and the shared experts after them or beside exchanges.
 Vertex LayerStack::add_experts(OpDag& dag, const Vertices& inputs) const {
   const Experts& e = *model.experts;
@@ -285,7 +313,8 @@ Vertex LayerStack::add_experts(OpDag& dag, const Vertices& inputs) const {
   Op experts = expert_mlps(pass, shape);
   if (pass.experts.delay_wgrad) delay_wgrad(experts, outward);
   const Vertex dispatched = dag.add(std::move(outward), {routed});
-  const Vertex computed = dag.add(std::move(experts), {dispatched});
+  Vertex computed = dag.add(std::move(experts), {dispatched});
+  computed = add_expert_adapters(dag, shape, dispatched, computed);
   const Vertex combined = dag.add(combine(pass, shape), {computed});
   if (e.shared_ffn == 0) return combined;
   Vertices both{combined};

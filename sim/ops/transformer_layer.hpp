@@ -55,6 +55,8 @@ struct LayerStack {
   Stream add_cross_attention(OpDag& dag, const Stream& stream) const;
   Vertices add_linears(OpDag& dag, const Vertices& inputs, const std::string& name,
                        std::int64_t width, bool bias) const;
+  Vertex add_expert_adapters(OpDag& dag, const ExpertShape& shape, Vertex dispatched,
+                             Vertex experts) const;
   Vertex add_experts(OpDag& dag, const Vertices& inputs) const;
   Vertices add_mamba(OpDag& dag, const Vertices& inputs) const;
   Vertices add_delta_net(OpDag& dag, const Vertices& inputs) const;

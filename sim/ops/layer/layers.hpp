@@ -120,6 +120,8 @@ Op shared_gate(const Pass& pass, std::int64_t hidden);
 Op dispatch(const Pass& pass, const ExpertShape& shape);
 /// The MLPs of this rank's experts, as grouped GEMMs.
 Op expert_mlps(const Pass& pass, const ExpertShape& shape);
+/// The pass as what stands beside the experts of this rank sees it: their rows are its tokens.
+Pass pass_of_rows(const Pass& pass, const ExpertShape& shape);
 /// Moves the work of shared experts, in their order, behind the starts of the exchanges in both
 /// directions: all but the last of them beside dispatch, the last one beside combine.
 void overlap_shared(Op& dispatch, Op& combine, std::span<Op> shared);

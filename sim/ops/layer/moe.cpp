@@ -4,6 +4,7 @@
 // ranks that share an expert each compute their share of its width; the router's weights are
 // applied in the activation, so that no expert's output is kept. How rows reach their experts is in
 // token_dispatch.cpp.
+#include <cmath>
 #include <iterator>
 
 #include "sim/ops/layer/expert_rows.hpp"
@@ -127,7 +128,8 @@ void add_forward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear
   if (pass.quantises()) op.quantised += static_cast<double>(rows.local * l.in * l.out);
   if (pass.casts_weights)
     op.weight_copies += Bytes{pass.element() * static_cast<double>(rows.local * l.in * l.out)};
-  op.saved += Bytes{pass.linear_element() * rows.computed * static_cast<double>(l.in)};
+  if (!pass.frozen)
+    op.saved += Bytes{pass.linear_element() * rows.computed * static_cast<double>(l.in)};
   op.kept_for_weights +=
       Bytes{pass.linear_element() * rows.computed * static_cast<double>(l.in + l.out)};
   op.flops += Flops{2.0 * rows.average * static_cast<double>(pass.expert_mesh.tensor) *
@@ -220,8 +222,9 @@ Op router(const Pass& pass, const ExpertShape& shape) {
   if (e.bias) op.parameters.push_back(static_cast<double>(e.count));
   op.matrices = {{.rows = e.count, .columns = shape.hidden}};
   op.flops = Flops{2.0 * logits * static_cast<double>(shape.hidden)};
-  // The shared experts keep the same input.
-  const double input = e.shared_ffn > 0 ? 0 : row_bytes(pass, shape) * static_cast<double>(tokens);
+  // The shared experts keep the same input, and what is frozen keeps none.
+  const bool keeps = e.shared_ffn == 0 && !pass.frozen;
+  const double input = !keeps ? 0 : row_bytes(pass, shape) * static_cast<double>(tokens);
   op.saved = Bytes{input + 4 * logits};
   op.saved_input = Bytes{input};
   op.kept_for_weights = Bytes{input + pass.element() * logits};
@@ -273,17 +276,27 @@ Op expert_mlps(const Pass& pass, const ExpertShape& shape) {
   op.scratch = Bytes{static_cast<double>(inputs) * one};  // gradients between the two layers
   if (pass.place.keeps_placeholders) {
     op.placeholders = {{up.in, up.out}, {down.in, down.out}};
-  } else if (!pass.gathers_parameters) {
+  } else if (!pass.gathers_parameters && !pass.frozen) {
     op.scratch += Bytes{pass.element() * static_cast<double>(rows.local * up.in * up.out)};
   }
   // The activation's output, as the second product keeps it.
-  op.saved_scores = Bytes{one / pass.element() * pass.linear_element()};
+  if (!pass.frozen) op.saved_scores = Bytes{one / pass.element() * pass.linear_element()};
   add_padding(op.backward, pass, "pad gradients", all);
   add_backward(op, pass, rows, down);
   append(op.backward, kernels.backward);
   add_backward(op, pass, rows, up);
   add_padding(op.backward, pass, "unpad gradients", all);
   return op;
+}
+
+Pass pass_of_rows(const Pass& pass, const ExpertShape& shape) {
+  Pass rows = pass;
+  rows.batch = 1;
+  rows.sequence = static_cast<std::int64_t>(std::llround(Rows(pass, shape).computed));
+  rows.tensor = 1;
+  rows.sequence_parallel = false;
+  rows.context.degree = 1;
+  return rows;
 }
 
 void overlap_shared(Op& dispatch, Op& combine, std::span<Op> shared) {

@@ -1,14 +1,15 @@
 // The sentences about low-rank adapters.
 
 #include "sim/scenario/check/check.hpp"
+#include "sim/scenario/expert_mesh.hpp"
 #include "sim/scenario/names.hpp"
 
 namespace stepsim {
 namespace {
 
-/// Layers of queries, keys, values, a projection and one MLP, and nothing beside them.
+/// Layers of queries, keys, values, a projection and an MLP or experts.
 bool is_plain_decoder(const Transformer& t) {
-  return t.encoder_layers == 0 && !t.mla && !t.experts && !t.vision && !t.masked;
+  return t.encoder_layers == 0 && !t.mla && !t.vision && !t.masked;
 }
 
 bool is_single(LoraTarget target) {
@@ -29,7 +30,7 @@ class LoraRules {
     const auto* transformer = std::get_if<Transformer>(&s_.model.shape);
     if (transformer == nullptr || !is_plain_decoder(*transformer)) {
       keys_.report({"training.lora"},
-                   "lora is for decoders without experts and latent attention, but '{}' "
+                   "lora is for decoders without latent attention, but '{}' "
                    "is none",
                    s_.model.name);
       return;
@@ -37,6 +38,7 @@ class LoraRules {
     check_targets();
     check_split();
     check_model(*transformer);
+    if (transformer->experts) check_experts();
     check_passes();
   }
 
@@ -85,6 +87,24 @@ class LoraRules {
                    "'{}' shares the word embedding of its ends, but {} pipeline stages "
                    "that hold a frozen copy each are not modelled",
                    s_.model.name, s_.parallelism.pipeline.stages);
+  }
+
+  void check_experts() {
+    if (!keys_.sound({"parallelism.expert", "parallelism.data"}) || !splits(s_, keys_)) return;
+    const ExpertParallel& e = s_.parallelism.expert;
+    const bool own = expert_mesh(s_).is_own();
+    const bool beside =
+        lora_.targets(LoraTarget::linear_fc1) || lora_.targets(LoraTarget::linear_fc2);
+    if (beside && expert_mesh(s_).tensor > 1)
+      keys_.report({"training.lora.target_modules", "state parallelism.expert.tensor: 1"},
+                   "adapters of experts that {} ranks share are not modelled",
+                   expert_mesh(s_).tensor);
+    if (e.overlap_shared)
+      keys_.report({"parallelism.expert.overlap_shared", "leave it out"},
+                   "overlap_shared with adapters is not modelled");
+    if (own && s_.parallelism.data.sharding.shards_parameters)
+      keys_.report({"training.lora", "state expert degree 1, or sharding zero1 or zero2"},
+                   "adapters beside experts that are dealt to ranks and sharded are not modelled");
   }
 
   void check_passes() {

@@ -32,11 +32,13 @@ void describe(Io& io, Lora& l) {
            "of an adapter's two matrices; NeMo's dim, PEFT's r");
   io.fallback(l.target_modules, l.target_modules,
               "[linear_qkv, linear_proj, linear_fc1, linear_fc2]");
-  io.field("target_modules", l.target_modules, any,
-           "linear layers that have an adapter, named as in NeMo: linear_qkv, by one adapter or, "
-           "with fused_qkv false, by one for each of the three; linear_q, linear_k and linear_v, "
-           "PEFT's q_proj, k_proj and v_proj, for fused_qkv false; linear_proj behind attention; "
-           "linear_fc1 and linear_fc2 of the MLP");
+  io.field(
+      "target_modules", l.target_modules, any,
+      "linear layers that have an adapter, named as in NeMo: linear_qkv, by one adapter or, "
+      "with fused_qkv false, by one for each of the three; linear_q, linear_k and linear_v, "
+      "PEFT's q_proj, k_proj and v_proj, for fused_qkv false; linear_proj behind attention; "
+      "linear_fc1 and linear_fc2 of the MLP, or of the experts, which have one together on each "
+      "rank");
   io.field("dropout", l.dropout, any, "of an adapter's input");
   io.field("all_to_all", l.all_to_all, any,
            "with sequence parallelism outputs of adapters beside linear_proj and linear_fc2 come "
