@@ -57,17 +57,18 @@ memory_rows() { awk -F, -v OFS=, '
     if (!seen[$at["op"], $at["dtype"], $at["rows"], $at["cols"]]++) print
   }' "$tables/$1"; }
 
-# gemm_rows TABLE ROWS COLUMNS: m, n, k, layout and time of GEMMs of at least so many rows and
+# gemm_rows TABLE ROWS COLUMNS [TYPE]: m, n, k, layout and time of GEMMs of at least so many rows and
 # columns; a product that is there several times counts once, by its first row. A layout is the one
 # of the file, or that of DeepBench's column-major matrices, in which m and n have changed places;
-# SimuMax's gradients are those that are added to fp32 ones.
-gemm_rows() { awk -F, -v OFS=, -v rows="$2" -v columns="$3" '
+# SimuMax's gradients are those that are added to fp32 ones. TYPE: rows of that dtype alone.
+gemm_rows() { awk -F, -v OFS=, -v rows="$2" -v columns="$3" -v type="${4:-}" '
   NR == 1 {
     for (i = 1; i <= NF; ++i) at[$i] = i
     print "m,n,k,transpose,accumulate,time_us"
     next
   }
   {
+    if (type != "" && $at["dtype"] != type) next
     m = $at["m"]; n = $at["n"]; k = $at["k"]; layout = "TN"; accumulate = "false"
     if ("layout" in at) { layout = $at["layout"]; accumulate = tolower($at["accumulate"]) }
     if ("trans_a" in at) { layout = $at["trans_a"] $at["trans_b"]; m = $at["n"]; n = $at["m"] }
@@ -78,6 +79,10 @@ gemm_rows() { awk -F, -v OFS=, -v rows="$2" -v columns="$3" '
 # gemm NAME TABLE DTYPE [HEAD...]: a table of all products. Tests on other tables keep to the sizes
 # of the first one.
 gemm() { gemm_rows "$2" 1 1 | table "$1" kind=gemm "dtype=$3" "${@:4}"; }
+
+# fp4 NAME TABLE: a table's products in nvfp4. Activations are quantised within the time: 2 B are
+# read and 9/16 B written.
+fp4() { gemm_rows "$2" 1 1 nvfp4 | table "$1" kind=gemm dtype=nvfp4 quantised_bytes=3; }
 large_gemm() { gemm_rows "$2" 128 512 | table "$1" kind=gemm "dtype=$3" "${@:4}"; }
 
 # calibrate NAME BASE TABLE...: prints the report as Markdown.
@@ -204,6 +209,8 @@ gemm gb200-bf16 gb200_gemm_bf16_aic-trtllm1.3.0rc20.csv bf16
 gemm gb200-fp8 gb200_gemm_fp8_aic-trtllm1.3.0rc20.csv fp8 quantised_bytes=5
 gemm l40s-bf16 l40s_gemm_bf16_aic-trtllm1.3.0rc20.csv bf16
 gemm l40s-fp8 l40s_gemm_fp8_aic-trtllm1.3.0rc20.csv fp8 quantised_bytes=2
+for gpu in b200 b300; do fp4 $gpu-nvfp4 $gpu-sxm_gemm_aic-trtllm1.3.0rc20.csv; done
+for gpu in gb200 gb300 rtx-pro-6000; do fp4 $gpu-nvfp4 ${gpu}_gemm_aic-trtllm1.3.0rc20.csv; done
 gemm v100-fp16 v100-sxm_gemm_fp16_deepbench.csv fp16
 gemm v100-fp32 v100-sxm_gemm_fp32_deepbench.csv fp32
 for name in a100-bf16 a100-fp32; do fit $name a100-80 $name; done
@@ -213,6 +220,7 @@ for name in b200-bf16 b200-fp8; do fit $name b200 $name; done
 fit b200-simumax b200-simumax b200-simumax
 for name in gb200-bf16 gb200-fp8; do fit $name gb200 $name; done
 for name in l40s-bf16 l40s-fp8; do fit $name l40s $name; done
+for gpu in b200 b300 gb200 gb300 rtx-pro-6000; do fit $gpu-nvfp4 $gpu $gpu-nvfp4; done
 for name in v100-fp16 v100-fp32; do fit $name v100 $name; done
 
 echo

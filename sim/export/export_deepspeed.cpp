@@ -77,8 +77,9 @@ Json config_json(const Scenario& s) {
 Exported export_deepspeed(const Scenario& s) {
   transformer_of(s, kTransformersOnly);
   refuse_splits_of_program(s.parallelism);
-  if (s.training.precision == Precision::fp8)
-    throw UserError("training.precision: fp8: deepspeed has bf16, fp16 and fp32");
+  if (needs_scales(s.training.precision))
+    throw UserError(fmt::format("training.precision: {}: deepspeed has bf16, fp16 and fp32",
+                                name_of(s.training.precision)));
   Exported exported{.text = config_json(s).dump(2) + "\n"};
   ImportOptions& import = exported.import;
   import.from = "deepspeed";

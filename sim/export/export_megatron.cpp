@@ -215,7 +215,7 @@ class MegatronExport {
 
   void add_precision() {
     const bool is_fp8 = t_.precision == Precision::fp8;
-    training_.flag_if(is_fp8 || t_.precision == Precision::bf16, "--bf16");
+    training_.flag_if(storage_of(t_.precision) == Precision::bf16, "--bf16");
     training_.flag_if(t_.precision == Precision::fp16, "--fp16");
     if (is_fp8) {
       training_.value("--fp8-format", "hybrid");
@@ -223,6 +223,11 @@ class MegatronExport {
                                       : scales_blocks(t_.fp8_scaling) ? name_of(t_.fp8_scaling)
                                                                       : "delayed");
       training_.flag_if(t_.fp8_parameters, "--fp8-param-gather");
+    }
+    if (t_.precision == Precision::nvfp4) {
+      training_.value("--fp4-format", "e2m1");
+      training_.value("--fp4-recipe", "nvfp4");
+      training_.flag_if(t_.fp8_parameters, "--fp4-param-gather");
     }
     if (t_.moments && *t_.moments != Precision::fp32) {
       training_.flag("--use-precision-aware-optimizer");

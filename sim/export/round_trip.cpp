@@ -41,10 +41,8 @@ void reset_training(Scenario& s) {
     t.recompute.layers = preset.layers;
     t.recompute.early_stop = preset.early_stop;
   }
-  if (t.precision != Precision::fp8) {
-    t.fp8_scaling = Training{}.fp8_scaling;
-    t.fp8_parameters = false;
-  }
+  if (t.precision != Precision::fp8) t.fp8_scaling = Training{}.fp8_scaling;
+  if (!needs_scales(t.precision)) t.fp8_parameters = false;
   if (t.fusion != Training{}.fusion) t.bias_dropout_fusion = true;
   // What an absent multiple means (sim/scenario/training.hpp).
   if (!t.vocabulary_multiple) t.vocabulary_multiple = s.parallelism.tensor > 1 ? 128 : 1;

@@ -19,6 +19,8 @@ void refuse_what_torchtitan_checks(const Scenario& scenario, const std::string& 
        {t.sequence_length % pieces != 0,
         fmt::format("training.sequence_length: {}: torchtitan cuts it into {} pieces",
                     t.sequence_length, pieces)},
+       {t.precision == Precision::nvfp4,
+        "training.precision: nvfp4: torchtitan has bf16, fp16, fp32, float8 and mxfp8"},
        {is_fp8 && !is_mx && p.tensor > 1 && model == "deepseek_v3",
         "training.precision: fp8: torchtitan has no tensor parallelism in float8 for deepseek_v3"},
        {is_fp8 && is_mx && p.tensor > 1 && t.fusion == "compiled",

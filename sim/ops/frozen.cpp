@@ -39,8 +39,8 @@ void drop_gradient(Op& op) {
 
 bool transposes_frozen(const Scenario& scenario) {
   const Training& t = scenario.training;
-  return t.lora && t.fp8_parameters && !scales_blocks(t.fp8_scaling) &&
-         fp8_copies(t.fp8_scaling, scenario.cluster.gpu.architecture) > 1;
+  return t.lora && t.fp8_parameters && !scales_blocks(t.quantisation()) &&
+         quantised_copies(t.quantisation(), scenario.cluster.gpu.architecture) > 1;
 }
 
 bool begins_without_gradient(const Training& training) {

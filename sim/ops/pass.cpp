@@ -23,12 +23,12 @@ PassPrecision precision_of(const Scenario& s) {
   const bool gathers = s.parallelism.data.sharding.shards_parameters;
   return {.precision = storage_of(t.precision),
           .linear = t.precision,
-          .fp8_scaling = t.fp8_scaling,
-          .fp8_copies = fp8_copies(t.fp8_scaling, s.cluster.gpu.architecture),
+          .quantisation = t.quantisation(),
+          .copies = quantised_copies(t.quantisation(), s.cluster.gpu.architecture),
           .casts_weights = t.autocast && t.keeps_wide_parameters(),
           .wide = t.parameter_element(),
           .recast_weights = gathers,
-          .gathers_fp8 = gathers && t.fp8_parameters,
+          .gathers_quantised = gathers && t.fp8_parameters,
           .transposes_weights = transposes_frozen(s),
           .adds_gradients =
               !t.fused_accumulation && (s.micro_batches() > 1 || t.finds_gradients()) && !gathers,

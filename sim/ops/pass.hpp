@@ -30,12 +30,12 @@ struct PassShape {
 struct PassPrecision {
   Precision precision = Precision::bf16;  ///< type of activations, attention and logits
   Precision linear = Precision::bf16;     ///< type of the linear layers' products
-  Fp8Scaling fp8_scaling = Fp8Scaling::delayed;
-  int fp8_copies = 2;           ///< copies of a quantised tensor: by rows, and by columns
-  bool casts_weights = false;   ///< products cast weights that are wider (autocast)
-  double wide = 4;              ///< bytes of such a weight, and of its gradient
-  bool recast_weights = false;  ///< weights are quantised in each pass, not once a step
-  bool gathers_fp8 = false;     ///< weights come quantised, by rows, in each pass
+  Quantisation quantisation = Quantisation::delayed;
+  int copies = 2;                  ///< of a quantised tensor: by rows, and by columns
+  bool casts_weights = false;      ///< products cast weights that are wider (autocast)
+  double wide = 4;                 ///< bytes of such a weight, and of its gradient
+  bool recast_weights = false;     ///< weights are quantised in each pass, not once a step
+  bool gathers_quantised = false;  ///< weights come quantised, by rows, in each pass
   /// true: fp8 weights are transposed for each gradient of their inputs
   bool transposes_weights = false;
   bool adds_gradients = false;  ///< kernels add to gradients that are there already
@@ -49,12 +49,12 @@ struct PassPrecision {
   double element() const { return bytes_per_element(precision); }
   /// Bytes an element of a cast to fp32, or from it; 0 where activations are fp32.
   double cast() const { return element() < 4 ? element() + 4 : 0; }
-  bool quantises() const { return linear == Precision::fp8; }
+  bool quantises() const { return needs_scales(linear); }
   /// Bytes an element of a cast of a weight to what products take, or of its gradient back.
   double weight_cast() const { return element() + wide; }
   /// Bytes of an operand of a linear layer, with its share of a block's scale.
   double linear_element() const {
-    return quantises() ? fp8_bytes(fp8_scaling) : bytes_per_element(linear);
+    return quantises() ? quantised_bytes(quantisation) : bytes_per_element(linear);
   }
 };
 

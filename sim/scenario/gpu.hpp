@@ -19,9 +19,9 @@
 
 namespace stepsim {
 
-/// The type that parameters and activations are kept in: fp8 is for the operands of linear layers
-/// alone (NVIDIA/TransformerEngine's autocast).
-constexpr Precision storage_of(Precision p) { return p == Precision::fp8 ? Precision::bf16 : p; }
+/// The type that parameters and activations are kept in: fp8 and nvfp4 are for the operands of
+/// linear layers alone (NVIDIA/TransformerEngine's autocast).
+constexpr Precision storage_of(Precision p) { return needs_scales(p) ? Precision::bf16 : p; }
 
 /// What a convolution of images with so many channels is computed in: tensor cores need four
 /// (NVIDIA, Convolutional Layers User's Guide, quick-start checklist: padding 3 to 4 is

@@ -7,13 +7,15 @@
 
 namespace stepsim {
 
-/// `fp8` is E4M3 in forward passes (NVIDIA/TransformerEngine).
-enum class Precision { fp32, tf32, fp16, bf16, fp8 };
+/// `fp8` is E4M3 in forward passes, `nvfp4` is E2M1 with an E4M3 scale for each 16 elements
+/// (NVIDIA/TransformerEngine).
+enum class Precision { fp32, tf32, fp16, bf16, fp8, nvfp4 };
 template <>
-inline constexpr auto kNames<Precision> = names_until(Precision::fp8, "fp32", "tf32", "fp16",
-                                                      "bf16", "fp8");
+inline constexpr auto kNames<Precision> = names_until(Precision::nvfp4, "fp32", "tf32", "fp16",
+                                                      "bf16", "fp8", "nvfp4");
 
-/// Bytes of one element in memory, as a kernel reads it (tf32 is stored as fp32).
+/// Bytes of one element in memory, as a kernel reads it (tf32 is stored as fp32); 0 for nvfp4, of
+/// which two share a byte.
 constexpr std::int64_t element_bytes(Precision p) {
   switch (p) {
     case Precision::fp32:
@@ -24,10 +26,18 @@ constexpr std::int64_t element_bytes(Precision p) {
       return 2;
     case Precision::fp8:
       return 1;
+    case Precision::nvfp4:
+      return 0;
   }
   return 0;
 }
-constexpr double bytes_per_element(Precision p) { return static_cast<double>(element_bytes(p)); }
+/// As element_bytes; of nvfp4 half a byte, and 1/16 of a byte of scale (arXiv 2509.25149, section
+/// 2).
+constexpr double bytes_per_element(Precision p) {
+  return p == Precision::nvfp4 ? 0.5 + 1.0 / 16 : static_cast<double>(element_bytes(p));
+}
+/// Whether operands of that type are made of wider tensors, which need scales.
+constexpr bool needs_scales(Precision p) { return p == Precision::fp8 || p == Precision::nvfp4; }
 
 /// `broadcast` and `reduce`: one rank has the message, or gets it. `shift`: each rank passes its
 /// bytes to the next one in a ring.

@@ -12,6 +12,7 @@
 #include "sim/scenario/gpu.hpp"
 #include "sim/scenario/lora.hpp"
 #include "sim/scenario/muon.hpp"
+#include "sim/scenario/quantisation.hpp"
 #include "sim/scenario/recompute.hpp"
 
 namespace stepsim {
@@ -80,7 +81,7 @@ struct Training {
   std::optional<Precision> parameters;
   Fp8Scaling fp8_scaling = Fp8Scaling::delayed;  ///< precision fp8
   std::optional<AmaxReduction> reduce_amax;      ///< absent: all, where there is anything to reduce
-  /// parameters of linear layers, which sharded optimizers gather, are in fp8
+  /// parameters of linear layers, which sharded optimizers gather, are in fp8, or in nvfp4
   bool fp8_parameters = false;
   bool fp8_activation_input = false;  ///< gated activations keep their input in fp8
   /// type that gradients are kept and reduced in; default: as precision
@@ -130,6 +131,8 @@ struct Training {
   }
   /// What is said of muon, or its defaults.
   Muon muon_keys() const { return muon.value_or(Muon{}); }
+  /// How operands of linear layers are quantised, where precision says that they are.
+  Quantisation quantisation() const { return quantisation_of(precision, fp8_scaling); }
   /// Which ranks agree on scales; none where no scale comes from earlier steps.
   AmaxReduction amax_reduction() const {
     const bool delayed = precision == Precision::fp8 && fp8_scaling == Fp8Scaling::delayed;

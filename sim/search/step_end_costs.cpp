@@ -66,7 +66,7 @@ class Ends {
   double gathered_element() const {
     const Training& training = s_.training;
     if (!training.fp8_parameters) return training.gathered_element();
-    return std::min(training.gathered_element(), fp8_bytes(training.fp8_scaling));
+    return std::min(training.gathered_element(), quantised_bytes(training.quantisation()));
   }
 
   /// Seconds of the longer one of two collectives that run beside each other: the dense parameters'

@@ -116,8 +116,8 @@ const char* layers_of(const Scenario& scenario) {
   return work <= kSmallLayer ? kSmallLayers : kLargeLayers;
 }
 
-const char* class_of(Precision precision) {
-  if (precision == Precision::fp8) return "fp8";
+std::string class_of(Precision precision) {
+  if (needs_scales(precision)) return name_of(precision);
   return precision == Precision::fp16 || precision == Precision::bf16 ? "16-bit" : "32-bit";
 }
 

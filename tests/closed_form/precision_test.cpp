@@ -6,6 +6,10 @@
 // and by columns: 2 B read, 1 + 1 written; 2 more to find its largest value first (current
 // scaling); and 1/32 more for each written element with MXFP8. Blackwell needs no second copy of a
 // tensor that has one scale (transformer_engine/pytorch/utils.py, is_non_tn_fp8_gemm_supported).
+//
+// An nvfp4 element has 1/2 B and a sixteenth of a scale of 1 B: 9/16 B in each of two copies. A
+// tensor is read for its largest value before: 2 B (transformer_engine/common/recipe/__init__.py,
+// NVFP4BlockScaling).
 #include <algorithm>
 #include <cmath>
 
@@ -42,7 +46,7 @@ Scenario on_blackwell(const std::string& training, const std::string& parallelis
 }
 
 struct Tally {
-  double casts = 0, fp8_flops = 0, bf16_flops = 0, gathered = 0;
+  double casts = 0, narrow_flops = 0, bf16_flops = 0, gathered = 0;
 };
 
 void add(Tally& tally, const Items& items) {
@@ -53,8 +57,8 @@ void add(Tally& tally, const Items& items) {
     const auto* launch = std::get_if<Launch>(&item);
     if (launch == nullptr) continue;
     if (const auto* gemm = std::get_if<Gemm>(&launch->work)) {
-      const bool narrow = gemm->precision == Precision::fp8;
-      (narrow ? tally.fp8_flops : tally.bf16_flops) += gemm->flops().flops();
+      const bool narrow = needs_scales(gemm->precision);
+      (narrow ? tally.narrow_flops : tally.bf16_flops) += gemm->flops().flops();
     } else if (launch->name.ends_with("cast") || launch->name.ends_with("amax")) {
       tally.casts += std::get<MemoryBound>(launch->work).bytes.bytes();
     }
@@ -88,12 +92,12 @@ double category(const Scenario& scenario, const std::string& name) {
 
 TEST_CASE("linear layers multiply in fp8, attention and logits in bf16") {
   const Tally layer = layer_of(gpt("precision: fp8"));
-  CHECK(layer.fp8_flops == nine_digits(3 * 24 * b * s * h * h));
+  CHECK(layer.narrow_flops == nine_digits(3 * 24 * b * s * h * h));
   CHECK(layer.bf16_flops == nine_digits(3 * 4 * b * s * s * h));
   const OpGraph graph = build(gpt("precision: fp8"));
   Tally head;
   for (const Op* op : graph.blocks.back().order()) add(head, op->forward);
-  CHECK(head.fp8_flops == 0);
+  CHECK(head.narrow_flops == 0);
   CHECK(head.bf16_flops == nine_digits(2 * b * s * h * V));
 }
 
@@ -143,6 +147,49 @@ TEST_CASE("Blackwell writes one copy of a tensor with one scale, two where block
   CHECK(casts("precision: fp8, fp8_scaling: current") == nine_digits(5 * elements));
   CHECK(casts("precision: fp8, fp8_scaling: mxfp8") == nine_digits((4 + 2.0 / 32) * elements));
   CHECK(category(on_blackwell("precision: fp8"), "fp8 weights") == nine_digits(4 * 12 * h * h));
+}
+
+TEST_CASE("a linear layer's casts write 33/32 B an element each way in mxfp8, 9/16 B in nvfp4") {
+  // The first layer of the MLP, from h to 4h: its input forward, its output's gradient backward.
+  const auto bytes_of = [](const std::string& training, const char* kernel) {
+    const OpGraph graph = build(on_blackwell(training));
+    for (const Op* op : graph.blocks.at(1).order()) {
+      for (const Items* items : {&op->forward, &op->backward}) {
+        for (const Item& item : *items) {
+          const auto* launch = std::get_if<Launch>(&item);
+          if (launch != nullptr && launch->name == kernel)
+            return std::get<MemoryBound>(launch->work).bytes.bytes();
+        }
+      }
+    }
+    return 0.0;
+  };
+  const double input = b * s * h, gradient = 4 * input;
+  const std::string mx = "precision: fp8, fp8_scaling: mxfp8", nv = "precision: nvfp4";
+  CHECK(bytes_of(mx, "mlp up cast amax") == 0);
+  CHECK(bytes_of(mx, "mlp up cast") == nine_digits((2 + 2 * 33.0 / 32) * input));
+  CHECK(bytes_of(mx, "mlp up gradient cast") == nine_digits((2 + 2 * 33.0 / 32) * gradient));
+  CHECK(bytes_of(nv, "mlp up cast amax") == nine_digits(2 * input));
+  CHECK(bytes_of(nv, "mlp up cast") == nine_digits((2 + 2 * 9.0 / 16) * input));
+  CHECK(bytes_of(nv, "mlp up gradient cast amax") == nine_digits(2 * gradient));
+  CHECK(bytes_of(nv, "mlp up gradient cast") == nine_digits((2 + 2 * 9.0 / 16) * gradient));
+}
+
+TEST_CASE("all three products of a layer are in nvfp4, and so is what it keeps and gathers") {
+  const std::string nv = "precision: nvfp4";
+  const Tally layer = layer_of(on_blackwell(nv));
+  CHECK(layer.narrow_flops == nine_digits(3 * 24 * b * s * h * h));
+  CHECK(layer.bf16_flops == nine_digits(3 * 4 * b * s * s * h));
+  CHECK(layer.casts == nine_digits((4 + 2 * 9.0 / 16) * b * s * h * (7 + 9)));
+  CHECK(kept(on_blackwell("precision: bf16")) - kept(on_blackwell(nv)) ==
+        nine_digits((2 - 9.0 / 16) * b * s * h * 7));
+  CHECK(category(on_blackwell(nv), "nvfp4 weights") == nine_digits(2 * 9.0 / 16 * 4 * 12 * h * h));
+  CHECK(layer_of(on_blackwell(nv, "tensor: 4, sequence: true", 4)).gathered ==
+        nine_digits(6 * b * s * h * 9 / 16));
+  const OpGraph graph = build(on_blackwell(nv));
+  Tally head;
+  for (const Op* op : graph.blocks.back().order()) add(head, op->forward);
+  CHECK(head.narrow_flops == 0);
 }
 
 TEST_CASE("zero3 quantises weights again after each gather, the others once a step") {

@@ -89,7 +89,7 @@ void add_batched(std::vector<Point>& points) {
 
 /// Adds kernels that are measured when the clock has settled.
 void add_sustained(std::vector<Point>& points) {
-  for (const Precision dtype : kMeasured<Precision>)
+  for (const Precision dtype : kBenchmarked)
     for (const std::int64_t size : {4096, 8192})
       for (const bool sustained : {false, true})
         points.push_back(GemmPoint{dtype, Transpose::TN, size, size, size, 1, false, sustained});
@@ -109,7 +109,7 @@ std::vector<Point> without_repetition(const std::vector<Point>& points) {
 std::vector<Point> gemm_points() {
   std::vector<Point> points;
   add_layers(points);
-  for (const Precision dtype : kMeasured<Precision>) add_grid(points, dtype);
+  for (const Precision dtype : kBenchmarked) add_grid(points, dtype);
   add_batched(points);
   add_sustained(points);
   return without_repetition(points);

@@ -99,9 +99,13 @@ inline constexpr auto kMeasured = [] {
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = kNames<E>[i].second;
   return all;
 }();
+/// Types that GPU programs measure products in; tables of others have nvfp4, too.
+inline constexpr std::array kBenchmarked{Precision::bf16, Precision::fp16, Precision::tf32,
+                                         Precision::fp32, Precision::fp8};
 template <>
-inline constexpr std::array kMeasured<Precision>{Precision::bf16, Precision::fp16, Precision::tf32,
-                                                 Precision::fp32, Precision::fp8};
+inline constexpr std::array kMeasured<Precision>{Precision::bf16, Precision::fp16,
+                                                 Precision::tf32, Precision::fp32,
+                                                 Precision::fp8,  Precision::nvfp4};
 /// No GPU program measures a `reduce` alone: no layer of a training waits for one.
 template <>
 inline constexpr std::array kMeasured<CollectiveOp>{

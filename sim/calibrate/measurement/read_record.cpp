@@ -310,9 +310,10 @@ std::optional<PointRecord> read_record(const WrittenRecord& row, Problems& probl
     reader.refuse(*row.find("nodes"), fmt::format("{} GPUs on {} nodes: each node needs as many",
                                                   collective->gpus, collective->nodes));
   const auto* gemm = std::get_if<GemmPoint>(&record.point);
-  if (gemm != nullptr && gemm->quantised_bytes > 0 && gemm->dtype != Precision::fp8)
-    reader.refuse(*row.find("quantised_bytes"),
-                  fmt::format("'quantised_bytes' is of fp8, not of {}", name_of(gemm->dtype)));
+  if (gemm != nullptr && gemm->quantised_bytes > 0 && !needs_scales(gemm->dtype))
+    reader.refuse(
+        *row.find("quantised_bytes"),
+        fmt::format("'quantised_bytes' is of fp8 and nvfp4, not of {}", name_of(gemm->dtype)));
   if (const auto* convolution = std::get_if<ConvolutionPoint>(&record.point))
     check_filter(reader, row, *convolution);
   if (reader.has("skipped")) {

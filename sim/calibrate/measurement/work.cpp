@@ -3,6 +3,7 @@
 
 #include "sim/calibrate/measurement/memory_bytes.hpp"
 #include "sim/core/overloaded.hpp"
+#include "sim/scenario/gpu.hpp"
 
 namespace stepsim {
 namespace {
@@ -14,9 +15,9 @@ double product(Sizes... sizes) {
 }
 
 double gemm_bytes(const GemmPoint& gemm) {
-  const std::int64_t operand = element_bytes(gemm.dtype);
-  // fp8 is multiplied into bf16; an fp32 sum is read before it is written.
-  const std::int64_t result = gemm.accumulate ? 8 : gemm.dtype == Precision::fp8 ? 2 : operand;
+  const double operand = bytes_per_element(gemm.dtype);
+  // fp8 and nvfp4 are multiplied into bf16; an fp32 sum is read before it is written.
+  const double result = gemm.accumulate ? 8 : bytes_per_element(storage_of(gemm.dtype));
   return product(gemm.batch) * (product(operand, gemm.m, gemm.k) +
                                 product(operand, gemm.k, gemm.n) + product(result, gemm.m, gemm.n));
 }

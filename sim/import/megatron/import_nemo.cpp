@@ -26,6 +26,7 @@ namespace {
 constexpr std::string_view kValues =
     "dataset.seq_length dataset.sequence_length=seq-length ddp.bucket_size=ddp-bucket-size "
     "ddp.data_parallel_sharding_strategy ddp.num_distributed_optimizer_instances "
+    "mixed_precision.fp4=fp4-format mixed_precision.fp4_recipe "
     "mixed_precision.fp8=fp8-format mixed_precision.fp8_recipe "
     "model.activations_checkpoint_granularity=recompute-granularity "
     "model.activations_checkpoint_method=recompute-method "
@@ -57,7 +58,7 @@ constexpr std::string_view kOptionsIfOn =
     "ddp.grad_reduce_in_fp32=accumulate-allreduce-grads-in-fp32 ddp.overlap_grad_reduce "
     "ddp.overlap_param_gather ddp.use_distributed_optimizer ddp.use_megatron_fsdp "
     "dist.use_megatron_fsdp dist.use_torch_fsdp2 dist.use_tp_pp_dp_mapping mixed_precision.bf16 "
-    "mixed_precision.fp16 mixed_precision.fp8_param_gather "
+    "mixed_precision.fp16 mixed_precision.fp4_param_gather mixed_precision.fp8_param_gather "
     "model.account_for_embedding_in_pipeline_split model.account_for_loss_in_pipeline_split "
     "model.add_qkv_bias model.gated_linear_unit=swiglu model.moe_enable_deepep "
     "model.moe_grouped_gemm model.moe_pad_expert_input_to_capacity model.moe_permute_fusion "
@@ -181,6 +182,10 @@ class NemoImport {
     const JsonTree* switched = config_.find("model.fp8");
     const bool on = switched != nullptr && !is_open(*switched) && switch_of(*switched) != false;
     if (fp8 || on) add("fp8-format", {"hybrid"}, place);
+    if (stated.find("nvfp4") != std::string::npos) {
+      add("fp4-format", {"e2m1"}, place);
+      add("fp4-param-gather", {}, place);
+    }
   }
 
   /// What an option of the import states.

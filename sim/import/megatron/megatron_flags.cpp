@@ -113,8 +113,6 @@ constexpr KnownOptions kNotSimulated[] = {
     {"first-last-layers-bf16 num-layers-at-end-in-bf16 num-layers-at-start-in-bf16",
      "all layers compute as the others do"},
     {"fp32-residual-connection", "residuals have the precision of activations"},
-    {"fp4-format", "matrix products are 16-bit ones"},
-    {"fp4-param-gather", "parameters are gathered in 16 bits"},
     {"fp8-output-proj", "the output layer is computed in 16 bits"},
     {"fsdp-double-buffer", "buffers of FSDP are freed after use"},
     {"fused-residual-rmsnorm", "norms and residuals are separate kernels"},

@@ -101,6 +101,11 @@ class MegatronImport {
     const bool is_fp8 = !o_.choice("fp8-format", {"e4m3", "hybrid"}).empty();
     if (o_.is_on("fp16") && o_.is_on("bf16"))
       o_.report("fp16", "--fp16 beside --bf16: Megatron-LM takes one of them", "leave out one");
+    const bool is_fp4 = !o_.choice("fp4-format", {"e2m1"}).empty();
+    if (is_fp8 && is_fp4)
+      o_.report("fp4-format", "--fp4-format beside --fp8-format: Megatron-LM takes one of them",
+                "leave out one");
+    if (is_fp4) return "nvfp4";
     if (is_fp8) return "fp8";
     const bool is_fp16 = o_.is_on("fp16"), is_bf16 = o_.is_on("bf16") || (is_slime() && !is_fp16);
     if (!is_bf16 && !is_fp16)
@@ -155,6 +160,13 @@ class MegatronImport {
       e.push_back(
           fmt::format("offload: {{share: {}, modules: [{}]}}", share, fmt::join(modules, ", ")));
     }
+  }
+
+  /// What is gathered in nvfp4, the only recipe of fp4 that Megatron-LM has by name.
+  void add_fp4(Entries& e) {
+    o_.choice("fp4-recipe", {"nvfp4", "custom"}, "nvfp4");
+    const bool gathers = o_.is_on("fp4-param-gather") || o_.has("fp4-param");
+    if (o_.has("fp4-format") && gathers) e.emplace_back("fp8_parameters: true");
   }
 
   /// Scales of fp8, delayed unless it is said otherwise, and what is gathered in it.
@@ -241,6 +253,7 @@ class MegatronImport {
     add_offload(e);
     add_megatron_optimizer(o_, e, draft_);
     add_fp8(e);
+    add_fp4(e);
     add_cross_entropy(e);
     if (o_.is_on("no-gradient-accumulation-fusion")) e.emplace_back("fused_accumulation: false");
     if (o_.is_on("no-bias-dropout-fusion")) e.emplace_back("bias_dropout_fusion: false");

@@ -7,6 +7,25 @@
 #include "sim/ops/token_routes.hpp"
 
 namespace stepsim {
+namespace {
+
+/// Rows of which quantised products take multiples (NVIDIA/Megatron-LM megatron/core/fp8_utils.py,
+/// get_fp8_align_size; fp4_utils.py, get_fp4_align_size).
+std::int64_t multiple_of(Quantisation quantisation) {
+  switch (quantisation) {
+    case Quantisation::nvfp4:
+      return 128;
+    case Quantisation::mxfp8:
+      return 32;
+    case Quantisation::delayed:
+    case Quantisation::current:
+    case Quantisation::blockwise:
+      return 16;
+  }
+  return 16;
+}
+
+}  // namespace
 
 Rows::Rows(const Pass& pass, const ExpertShape& shape) {
   const Experts& e = shape.experts;
@@ -19,7 +38,7 @@ Rows::Rows(const Pass& pass, const ExpertShape& shape) {
   computed = received * static_cast<double>(pass.expert_mesh.tensor);
   local = e.count / pass.experts.degree;
   each = std::max<std::int64_t>(std::llround(computed / static_cast<double>(local)), 1);
-  if (pass.quantises()) pad(pass.fp8_scaling == Fp8Scaling::mxfp8 ? 32 : 16);
+  if (pass.quantises()) pad(multiple_of(pass.quantisation));
   arrived = tokens * parts_reached(e, pass.experts.degree) * pass.experts.imbalance;
 }
 
@@ -40,7 +59,9 @@ double sent_bytes(const Pass& pass, const ExpertShape& shape) {
 }
 
 /// Whether rows arrive as products take them.
-bool arrive_quantised(const Pass& pass) { return pass.experts.fp8_dispatch && pass.quantises(); }
+bool arrive_quantised(const Pass& pass) {
+  return pass.experts.fp8_dispatch && pass.linear == Precision::fp8;
+}
 
 /// Bytes of a row that experts read.
 double taken_bytes(const Pass& pass, const ExpertShape& shape) {

@@ -22,7 +22,8 @@
 // An fp8 tensor that has its scale from itself (current scaling) is read for its largest value,
 // 2 B an element, of which another kernel makes the scale, 4 B each (NVIDIA/TransformerEngine
 // transformer_engine/common/recipe/current_scaling.cu, amax_kernel and
-// compute_scale_from_amax_kernel).
+// compute_scale_from_amax_kernel). An nvfp4 tensor is read for it, too, but makes its scales as it
+// is cast.
 //
 // Layers that share an input quantise it once where tensor ranks gather it, for that comes after
 // (pytorch/ao@0e0fba8 torchao/float8/float8_tensor_parallel.py, PrepareFloat8ModuleInput), and
@@ -38,12 +39,11 @@
 namespace stepsim {
 namespace {
 
-constexpr double kAmaxBytes = 2;  // bytes of a bf16 element that is read to find the largest
 constexpr Bytes kScale{4};
 
 /// Nothing multiplies activations by columns where there is no weight gradient.
 Pass of_activations(Pass pass) {
-  if (pass.frozen) pass.fp8_copies = 1;
+  if (pass.frozen) pass.copies = 1;
   return pass;
 }
 
@@ -377,14 +377,17 @@ Op replicated_linear(const Pass& pass, const std::string& name, std::int64_t in,
 void add_cast(Items& items, const Pass& pass, const std::string& name, double elements,
               bool is_gathered) {
   if (!pass.quantises()) return;
-  double bytes = fp8_cast_bytes(pass.fp8_scaling, pass.fp8_copies);
-  if (pass.fp8_scaling == Fp8Scaling::current) {
-    bytes -= kAmaxBytes;
-    items.emplace_back(memory_bound(name + " amax", kAmaxBytes * elements));
-    if (is_gathered) add_tensor_collective(items, CollectiveOp::all_reduce, kScale);
+  const double largest = largest_bytes(pass.quantisation);
+  const auto add = [&](const std::string& kernel, double bytes) {
+    Launch launch = memory_bound(kernel, bytes * elements);
+    std::get<MemoryBound>(launch.work).slower = cast_slower(pass.quantisation);
+    items.emplace_back(launch);
+  };
+  if (largest > 0) add(name + " amax", largest);
+  if (largest > 0 && is_gathered) add_tensor_collective(items, CollectiveOp::all_reduce, kScale);
+  if (pass.quantisation == Quantisation::current)
     items.emplace_back(memory_bound(name + " scale", 2 * kScale.bytes()));
-  }
-  items.emplace_back(memory_bound(name, bytes * elements));
+  add(name, cast_bytes(pass.quantisation, pass.copies) - largest);
 }
 
 void add_weight_cast(Items& items, const Pass& pass, const std::string& name, double elements,
@@ -392,10 +395,10 @@ void add_weight_cast(Items& items, const Pass& pass, const std::string& name, do
   if (pass.casts_weights && forward)
     items.emplace_back(memory_bound(name + " weight cast", pass.weight_cast() * elements));
   if (!pass.recast_weights || !pass.quantises()) return;
-  if (!pass.gathers_fp8) return add_cast(items, pass, name + " weight cast", elements);
-  if (!forward || pass.fp8_copies == 1 || pass.transposes_weights) return;
+  if (!pass.gathers_quantised) return add_cast(items, pass, name + " weight cast", elements);
+  if (!forward || pass.copies == 1 || pass.transposes_weights) return;
   items.emplace_back(
-      memory_bound(name + " weight transpose", 2 * fp8_bytes(pass.fp8_scaling) * elements));
+      memory_bound(name + " weight transpose", 2 * quantised_bytes(pass.quantisation) * elements));
 }
 
 namespace {
@@ -414,7 +417,7 @@ Gemm aligned(Gemm gemm, const Pass& pass) {
 }
 
 Gemm scaled(Gemm gemm, const Pass& pass) {
-  gemm.blockwise = pass.quantises() && pass.fp8_scaling == Fp8Scaling::blockwise;
+  gemm.blockwise = pass.quantises() && pass.quantisation == Quantisation::blockwise;
   return gemm;
 }
 

@@ -49,7 +49,7 @@ void launch_each(Launch& launch, std::int64_t experts, Seconds next) {
 /// delayed scaling alone (NVIDIA/TransformerEngine
 /// transformer_engine/pytorch/csrc/extensions/cast.cpp, multi_tensor_quantize_impl).
 bool casts_each(const Pass& pass) {
-  return launches_each(pass) && pass.fp8_scaling != Fp8Scaling::delayed;
+  return launches_each(pass) && pass.quantisation != Quantisation::delayed;
 }
 
 /// Before its products: of rows that came in fp8 only those by columns are missing.
@@ -62,9 +62,9 @@ void add_operand(Items& items, const Pass& pass, const std::string& name, double
       for (Item& cast : casts) launch_each(std::get<Launch>(cast), experts, kNextCast);
     return append(items, casts);
   }
-  if (pass.fp8_copies == 1) return;
+  if (pass.copies == 1) return;
   items.emplace_back(
-      memory_bound(name + " transpose", (kFp8Row + fp8_bytes(pass.fp8_scaling)) * elements));
+      memory_bound(name + " transpose", (kFp8Row + quantised_bytes(pass.quantisation)) * elements));
 }
 
 void add_weight_casts(Items& items, const Pass& pass, const Rows& rows, const GroupedLinear& l,

@@ -170,7 +170,7 @@ void add_outward(Items& items, const Pass& pass, const ExpertShape& shape, const
   } else {
     add_outward_each(items, pass, shape, permute);
   }
-  if (pass.experts.fp8_dispatch && !pass.quantises())
+  if (pass.experts.fp8_dispatch && pass.linear != Precision::fp8)
     items.emplace_back(memory_bound("cast behind dispatch", each * rows.computed));
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "sim/ops/frozen.hpp"
 #include "sim/plan/matrix_owners.hpp"
 #include "sim/plan/memory/memory_buffers.hpp"
@@ -13,6 +15,7 @@
 #include "sim/plan/program/stage_blocks.hpp"
 #include "sim/plan/schedule.hpp"
 #include "sim/plan/sharding.hpp"
+#include "sim/scenario/names.hpp"
 
 namespace stepsim {
 namespace {
@@ -37,8 +40,8 @@ Bytes embedding_tables(const OpGraph& graph) {
 
 /// Copies of weights by rows and by columns: of all blocks, or of two where blocks are gathered.
 Bytes fp8_weights(const Scenario& scenario, const OpGraph& graph, int stage) {
-  const Fp8Scaling scaling = scenario.training.fp8_scaling;
-  const int copies = fp8_copies(scaling, scenario.cluster.gpu.architecture);
+  const Quantisation recipe = scenario.training.quantisation();
+  const int copies = quantised_copies(recipe, scenario.cluster.gpu.architecture);
   const int of_frozen = transposes_frozen(scenario) ? 1 : copies;
   double all = 0, largest = 0;
   for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
@@ -50,7 +53,7 @@ Bytes fp8_weights(const Scenario& scenario, const OpGraph& graph, int stage) {
     }
   }
   const bool gathers = scenario.parallelism.data.sharding.shards_parameters;
-  return Bytes{fp8_bytes(scaling) * (gathers ? std::min(all, 2 * largest) : all)};
+  return Bytes{quantised_bytes(recipe) * (gathers ? std::min(all, 2 * largest) : all)};
 }
 
 /// Elements of a block's frozen weights that exist in fp8 alone.
@@ -84,7 +87,7 @@ Bytes frozen_bytes(const Scenario& scenario, const Block& block) {
   const bool gathers = scenario.parallelism.data.sharding.shards_parameters;
   const double in_fp8 = frozen_in_fp8(training, block);
   return Bytes{(block.frozen_parameters() - in_fp8) * training.parameter_element() +
-               (gathers ? in_fp8 * fp8_bytes(training.fp8_scaling) : 0)};
+               (gathers ? in_fp8 * quantised_bytes(training.quantisation()) : 0)};
 }
 
 double frozen_share(const Scenario& scenario) {
@@ -116,7 +119,7 @@ Bytes gathered_bytes(const Scenario& scenario, const OpGraph& graph,
   }
   const double element = scenario.training.gathered_element();
   return Bytes{(2 * largest_passing + kept) * element +
-               kept_in_fp8 * fp8_bytes(scenario.training.fp8_scaling) +
+               kept_in_fp8 * quantised_bytes(scenario.training.quantisation()) +
                largest * gradient_bytes(scenario)};
 }
 
@@ -234,7 +237,8 @@ StageMemory memory_of_stage(const Scenario& scenario, const OpGraph& graph, int 
                      {"workspaces", gpu.workspace}},
       .peak = peak_moment(scenario, graph, stage)};
   if (const Bytes copies = fp8_weights(scenario, graph, stage); copies > Bytes{0})
-    memory.categories.push_back({"fp8 weights", copies});
+    memory.categories.push_back(
+        {fmt::format("{} weights", name_of(scenario.training.precision)), copies});
   const Working& held = memory.peak.held;
   for (const auto& [name, bytes] :
        {std::pair{"activations", held.activations}, std::pair{"recomputed", held.recomputed},

@@ -17,7 +17,7 @@ double gathered_elements(const Scenario& scenario, const Op& op) {
 Bytes stored_bytes(const Training& training, double elements, double quantised) {
   const double narrow = training.fp8_parameters ? quantised : 0;
   return Bytes{(elements - narrow) * training.gathered_element() +
-               narrow * fp8_bytes(training.fp8_scaling)};
+               narrow * quantised_bytes(training.quantisation())};
 }
 
 Bytes gathered_bytes(const Scenario& scenario, const Op& op) {

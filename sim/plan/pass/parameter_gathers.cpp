@@ -100,16 +100,17 @@ void ParameterArrivals::before(const Op& op) {
   }
 }
 
-/// Fp8 parameters that Hopper needs by columns, too, are transposed as they come
+/// Quantised parameters that products need by columns, too, are transposed as they come
 /// (post_all_gather_processing of megatron/core/fp8_utils.py).
 void ParameterArrivals::arrive(std::size_t bucket) {
   if (slots_[bucket] < 0) ask(bucket);
   writer_.wait(slots_[bucket]);
   const Training& training = draft_.scenario.training;
-  const int copies = fp8_copies(training.fp8_scaling, draft_.scenario.cluster.gpu.architecture);
+  const int copies =
+      quantised_copies(training.quantisation(), draft_.scenario.cluster.gpu.architecture);
   const double quantised = training.fp8_parameters ? buckets_[bucket].quantised : 0;
   if (copies == 1 || quantised == 0) return;
-  writer_.move("transpose weights", Bytes{2 * fp8_bytes(training.fp8_scaling) * quantised},
+  writer_.move("transpose weights", Bytes{2 * quantised_bytes(training.quantisation()) * quantised},
                Cause::optimizer);
 }
 

@@ -33,7 +33,7 @@ double elements_of(const Block& block, const ParameterGroup& group) {
 void cast_share(PassWriter& writer, const Training& training, double elements, double quantised,
                 const ParameterGroup& group, Cause cause) {
   const double in_fp8 = training.fp8_parameters ? quantised : 0;
-  double bytes = fp8_cast_bytes(training.fp8_scaling, 1) * in_fp8;
+  double bytes = cast_bytes(training.quantisation(), 1) * in_fp8;
   if (training.parameter_element() > training.gathered_element())
     bytes += (training.parameter_element() + training.gathered_element()) * (elements - in_fp8);
   if (bytes > 0) writer.move("cast share of weights", Bytes{bytes / group.shape.ranks}, cause);

@@ -142,13 +142,17 @@ std::vector<Kernel> quantise_kernels(PlanDraft& draft, double elements) {
   const Scenario& scenario = draft.scenario;
   const bool in_passes = scenario.parallelism.data.sharding.shards_parameters;
   if (elements == 0 || in_passes) return {};
-  const Fp8Scaling scaling = scenario.training.fp8_scaling;
-  const int copies = fp8_copies(scaling, scenario.cluster.gpu.architecture);
+  const Quantisation recipe = scenario.training.quantisation();
+  const int copies = quantised_copies(recipe, scenario.cluster.gpu.architecture);
   if (!scenario.training.fp8_parameters)
-    return {moving(draft, "quantise weights", fp8_cast_bytes(scaling, copies) * elements)};
-  // What was gathered in fp8 lies by rows and is written by columns.
+    return {timed(draft, "quantise weights",
+                  MemoryBound{.bytes = Bytes{cast_bytes(recipe, copies) * elements},
+                              .rate = MemoryRate::optimizer,
+                              .slower = cast_slower(recipe)},
+                  Cause::optimizer)};
+  // What was gathered quantised lies by rows and is written by columns.
   if (copies == 1) return {};
-  return {moving(draft, "transpose weights", 2 * fp8_bytes(scaling) * elements)};
+  return {moving(draft, "transpose weights", 2 * quantised_bytes(recipe) * elements)};
 }
 
 std::vector<double> elements_of_tensors(const PlanDraft& draft, int stage, bool sharded,

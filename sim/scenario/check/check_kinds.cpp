@@ -74,8 +74,8 @@ void check_resnet_training(const Scenario& s, const ResNet& model, const KeyRepo
     keys.report({"model.norms_in_convolutions"},
                 "convolutions take in norms of 16 bits, but precision is {}", name_of(precision));
   }
-  if (precision == Precision::fp8) {
-    keys.report({"training.precision"}, "convolutions in fp8 are not modelled");
+  if (needs_scales(precision)) {
+    keys.report({"training.precision"}, "convolutions in {} are not modelled", name_of(precision));
     return;
   }
   const Precision computed =

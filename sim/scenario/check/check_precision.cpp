@@ -32,7 +32,7 @@ void check_wide_parameters(const Scenario& scenario, const KeyReports& keys) {
                 name_of(*t.parameters), name_of(t.precision));
     return;
   }
-  const bool narrow = bytes_per_element(products) == 2 && t.precision != Precision::fp8;
+  const bool narrow = bytes_per_element(products) == 2 && !needs_scales(t.precision);
   if (t.autocast && (!narrow || !t.keeps_wide_parameters())) {
     keys.report({"training.autocast", "leave it out, or state \"precision: bf16\""},
                 "autocast casts parameters of fp32 to 16 bits, but precision is {} and parameters "
@@ -68,8 +68,9 @@ void check_precision(const Scenario& scenario, const KeyReports& keys) {
   const Training& t = scenario.training;
   const GpuProfile& gpu = scenario.cluster.gpu;
   check_wide_parameters(scenario, keys);
-  if (t.gradients == Precision::fp8)
-    keys.report({"training.gradients", "use bf16 or fp32"}, "gradients are not added up in fp8");
+  if (needs_scales(t.gradients))
+    keys.report({"training.gradients", "use bf16 or fp32"}, "gradients are not added up in {}",
+                name_of(t.gradients));
   if (t.precision != Precision::fp8 && t.fp8_scaling != Fp8Scaling::delayed) {
     keys.report({"training.fp8_scaling", "state \"precision: fp8\""},
                 "fp8_scaling is {}, but precision is {}", name_of(t.fp8_scaling),
@@ -91,11 +92,12 @@ void check_precision(const Scenario& scenario, const KeyReports& keys) {
   }
   const Sharding& sharding = scenario.parallelism.data.sharding;
   const bool holds = sharding.shards_optimizer || sharding.shards_parameters || t.lora;
-  if (t.fp8_parameters && (t.precision != Precision::fp8 || !holds)) {
+  if (t.fp8_parameters && (!needs_scales(t.precision) || !holds)) {
     keys.report(
         {"training.fp8_parameters",
          "leave it out, or state \"precision: fp8\" and \"sharding: zero1\""},
-        "fp8_parameters are those that zero1, zero2 and zero3 gather where precision is fp8");
+        "fp8_parameters are those that zero1, zero2 and zero3 gather where precision is fp8 or "
+        "nvfp4");
   }
   if (t.precision == Precision::fp8 && scales_blocks(t.fp8_scaling) &&
       !multiplies(gpu, t.fp8_scaling)) {

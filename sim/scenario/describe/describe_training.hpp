@@ -87,12 +87,13 @@ template <class Io>
 void describe_numbers(Io& io, Training& t) {
   io.field(
       "precision", t.precision, any,
-      "type of the GEMMs, which the GPU's profile must have; fp8: of linear layers, the rest is "
-      "bf16");
+      "type of the GEMMs, which the GPU's profile must have; fp8 and nvfp4: of linear layers, the "
+      "rest is bf16");
   io.field("autocast", t.autocast, any,
            "as torch.autocast: parameters are fp32, each product casts its weights and inputs to "
            "precision, and what residual connections carry, norms and softmax stay fp32");
-  io.fallback(t.parameters, t.parameters, "fp32 with autocast, else as precision, bf16 with fp8");
+  io.fallback(t.parameters, t.parameters,
+              "fp32 with autocast, else as precision, bf16 with fp8 and nvfp4");
   io.field("parameters", t.parameters, any,
            "type that ranks keep parameters in. fp32 without autocast takes zero3: ranks cast "
            "their shares before they are gathered, as FSDP's MixedPrecision(param_dtype), whose "
@@ -106,17 +107,19 @@ void describe_numbers(Io& io, Training& t) {
   io.field(
       "fp8_parameters", t.fp8_parameters, any,
       "those of linear layers are updated and gathered in fp8 by zero1 and zero2, as Megatron-"
-      "LM's --fp8-param-gather; by zero3 each rank casts its share and fp8 is gathered, as XLA's "
+      "LM's --fp8-param-gather, or in nvfp4, as its --fp4-param-gather; by zero3 each rank casts "
+      "its share and fp8 is gathered, as XLA's "
       "collective quantizer makes of it; memory is counted as without. With lora: frozen ones are "
       "kept in fp8 alone, also by ddp, and transposed in each backward pass where products need "
       "that");
   io.field("fp8_activation_input", t.fp8_activation_input, any,
            "SwiGLU and other gated activations keep their input for the backward pass in fp8, by a "
            "cast each way (Megatron Core's activation_func_fp8_input_store)");
-  io.fallback(t.gradients,
-              t.autocast ? t.parameters.value_or(Precision::fp32)
-                         : default_gradients(io.framework(), storage_of(t.precision)),
-              "as precision, bf16 with fp8; as parameters with autocast; or the framework's");
+  io.fallback(
+      t.gradients,
+      t.autocast ? t.parameters.value_or(Precision::fp32)
+                 : default_gradients(io.framework(), storage_of(t.precision)),
+      "as precision, bf16 with fp8 and nvfp4; as parameters with autocast; or the framework's");
   io.field("gradients", t.gradients, any, "type that gradients are kept and reduced in");
   io.fallback(t.fused_accumulation, default_fused_accumulation(io.framework()),
               "true, or the framework's");

@@ -72,6 +72,7 @@ const std::vector<OtherName> kOtherNames = {
     {"flash_attention", "training.attention", "flash2 or flash3"},
     {"flash_attn", "training.attention", "flash2 or flash3"},
     {"fp16", "training.precision", "fp16"},
+    {"fp4", "training.precision", "nvfp4"},
     {"fp8", "training.precision", "fp8"},
     {"fsdp", "parallelism.data.sharding", "zero3; framework: pytorch-fsdp2 sets more"},
     {"gas", "training.global_batch", kAccumulation},

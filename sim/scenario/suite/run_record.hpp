@@ -17,7 +17,7 @@ inline constexpr std::array kModelKinds{"dense transformer",  "dense transformer
                                         "mixture of experts", "convolutional",
                                         "recommendation",     "linear layers"};
 inline constexpr const char *kSmallLayers = "small layers", *kLargeLayers = "large layers";
-inline constexpr std::array kPrecisionClasses{"32-bit", "16-bit", "fp8"};
+inline constexpr std::array kPrecisionClasses{"32-bit", "16-bit", "fp8", "nvfp4"};
 
 /// What a run has in common with others whose errors may be like its own.
 struct RunTraits {
@@ -25,7 +25,7 @@ struct RunTraits {
   std::string generation;  ///< ampere, hopper, ...
   std::string model;       ///< one of kModelKinds
   std::string layers;      ///< large layers or small layers of a transformer; else empty
-  std::string precision;   ///< 16-bit, 32-bit, fp8
+  std::string precision;   ///< 16-bit, 32-bit, fp8, nvfp4
   auto operator<=>(const RunTraits&) const = default;
 };
 

@@ -173,5 +173,5 @@ TEST_CASE("what hardly any benchmark has stands in a file only where it says som
   CHECK(refusal(with(gemm, "quantised_bytes\":5", "quantised_bytes\":17")) ==
         "my.json:6:136: 'quantised_bytes' is '17', which is above 16");
   CHECK(refusal(with(gemm, "fp8", "bf16")) ==
-        "my.json:6:137: 'quantised_bytes' is of fp8, not of bf16");
+        "my.json:6:137: 'quantised_bytes' is of fp8 and nvfp4, not of bf16");
 }

@@ -84,7 +84,8 @@ TEST_CASE("Megatron-LM's options bring back the plan") {
         "training.precision=fp16;training.gradients=fp32;"
         "parallelism.data.check_for_nan_in_grad=false",
         "training.precision=fp32", "training.precision=fp8;training.fp8_scaling=current",
-        "training.precision=fp8;training.fp8_scaling=mxfp8;training.fp8_parameters=true"},
+        "training.precision=fp8;training.fp8_scaling=mxfp8;training.fp8_parameters=true",
+        "training.precision=nvfp4", "training.precision=nvfp4;training.fp8_parameters=true"},
        {"training.recompute=none", "training.recompute=selective",
         "training.recompute={kind: full, method: block, layers: 2}",
         "training.recompute={kind: selective, modules: [layernorm, core_attention]}"},
