@@ -10,6 +10,7 @@
 
 #include "sim/plan/matrix_owners.hpp"
 #include "sim/plan/memory/memory.hpp"
+#include "sim/plan/memory/update_memory.hpp"
 #include "sim/plan/optimizer_rule.hpp"
 #include "sim/plan/program/newton_schulz.hpp"
 #include "tests/closed_form/harness.hpp"
@@ -161,4 +162,37 @@ TEST_CASE("tensor ranks gather momentum, sum small products, or do neither") {
   // A norm of six matrices a layer, and five times their Gram matrices of the side that is whole:
   // h x h, in 16 bits.
   CHECK(exchanged("distributed", "all_reduce") == nine_digits(kLayers * 6 * (4 + 5 * 2 * kSquare)));
+}
+
+// A matrix of 4h x h takes 4 B an element of the sum with the momentum. Of what is iterated there
+// are first 4 + 2 B an element, later 2 + 2 and of two Gram matrices of h x h 2 B each.
+TEST_CASE("an update holds the largest matrix as it is iterated, not what passes hold") {
+  const WeightMatrix up{.rows = 1024, .columns = 256}, square{.rows = 256, .columns = 256};
+  const auto bytes = [](const WeightMatrix& matrix, Muon muon, std::int64_t ranks) {
+    return update_bytes(matrix, muon, ranks).bytes();
+  };
+  CHECK(bytes(up, {}, 1) == nine_digits((4 + 6) * 4 * kSquare));
+  CHECK(bytes(up, {.nesterov = false}, 1) == nine_digits(6 * 4 * kSquare));
+  CHECK(bytes(square, {}, 1) == nine_digits((4 + 4 + 4) * kSquare));
+  // One of four ranks has h rows of 4h, and gathers the others' or multiplies its own.
+  WeightMatrix part = square;
+  part.split = MatrixSplit::rows;
+  CHECK(bytes(part, {}, 4) == nine_digits(4 * kSquare + (4 + 6) * 4 * kSquare));
+  CHECK(bytes(part, {.tensor_mode = MuonTensorMode::blockwise}, 4) == nine_digits(12 * kSquare));
+  CHECK(bytes(part, {.tensor_mode = MuonTensorMode::distributed}, 4) == nine_digits(12 * kSquare));
+  // Queries, keys and values are iterated one after the other.
+  const WeightMatrix qkv{.rows = 768, .columns = 256, .parts = {256, 256, 256}};
+  CHECK(bytes(qkv, {}, 1) == nine_digits((4 * 3 + 8) * kSquare));
+
+  Scenario scenario = gpt(", optimizer: muon", "", 1);
+  for (const std::int64_t tokens : {1, 4096}) {
+    scenario.training.sequence_length = tokens;
+    const StageMemory memory = memory_of_stage(scenario, build(scenario), 0);
+    double update = 0;
+    for (const MemoryCategory& category : memory.categories)
+      update += category.name == "update" ? category.bytes.bytes() : 0;
+    const double held = memory.peak.held.total().bytes();
+    if (tokens == 1) CHECK(update == nine_digits(40 * kSquare - held));
+    if (tokens > 1) CHECK(update == 0);
+  }
 }

@@ -9,6 +9,7 @@
 #include "sim/ops/frozen.hpp"
 #include "sim/plan/matrix_owners.hpp"
 #include "sim/plan/memory/memory_buffers.hpp"
+#include "sim/plan/memory/update_memory.hpp"
 #include "sim/plan/optimizer_rule.hpp"
 #include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/pass/gathered_parameters.hpp"
@@ -245,6 +246,9 @@ StageMemory memory_of_stage(const Scenario& scenario, const OpGraph& graph, int 
         std::pair{"logits", held.logits}, std::pair{"working", held.gradients},
         std::pair{"gathered", held.gathered}})
     memory.categories.push_back({name, bytes, MemoryOwner::tensors, true});
+  // When weights are updated nothing of a pass is there.
+  if (const Bytes update = update_bytes(scenario, graph, stage); update > held.total())
+    memory.categories.push_back({"update", update - held.total(), MemoryOwner::tensors, true});
   const Bytes allocated = memory.allocated();
   memory.categories.push_back(
       {"fragmentation", kFragmentation * allocated, MemoryOwner::allocator});

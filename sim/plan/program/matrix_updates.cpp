@@ -22,11 +22,6 @@ namespace {
 constexpr double kFp32 = 4, kBf16 = 2;
 constexpr Bytes kNorm{4};  // a squared norm
 
-/// Parts of the matrix by rows, at least one.
-std::vector<std::int64_t> parts_of(const WeightMatrix& matrix) {
-  return matrix.parts.empty() ? std::vector<std::int64_t>{matrix.rows} : matrix.parts;
-}
-
 }  // namespace
 
 MatrixUpdates::MatrixUpdates(RankRows& rows, const StageParameters& parameters)
@@ -85,19 +80,13 @@ void MatrixUpdates::update(const WeightMatrix& matrix, bool expert) {
 void MatrixUpdates::orthogonalise(std::int64_t rows, std::int64_t columns,
                                   const WeightMatrix& matrix) {
   const Channel channel = channel_along(matrix.axis);
-  const std::int64_t ranks =
-      matrix.split == MatrixSplit::none ? 1 : rows_.shape().of(channel).ranks;
-  if (ranks == 1 || muon_.tensor_mode == MuonTensorMode::blockwise)
-    return iterate(turned(rows, columns), nullptr);
-  const bool by_rows = matrix.split == MatrixSplit::rows;
-  if (muon_.tensor_mode == MuonTensorMode::distributed)
-    return iterate(by_rows ? IteratedMatrix{columns, rows} : IteratedMatrix{rows, columns},
-                   &channel);
-  const IteratedMatrix whole =
-      by_rows ? turned(rows * ranks, columns) : turned(rows, columns * ranks);
-  exchange(channel, CollectiveOp::all_gather, Bytes{kFp32 * whole.elements()});
-  move("join shards", 2 * kFp32 * whole.elements());
-  iterate(whole, nullptr);
+  const Orthogonalised part =
+      orthogonalised(rows, columns, matrix.split, rows_.shape().of(channel).ranks, muon_);
+  if (part.gathers) {
+    exchange(channel, CollectiveOp::all_gather, Bytes{kFp32 * part.matrix.elements()});
+    move("join shards", 2 * kFp32 * part.matrix.elements());
+  }
+  iterate(part.matrix, part.sums ? &channel : nullptr);
 }
 
 /// `summed`: the channel of ranks that each have some columns of X, and sum what they multiply.

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
+#include "sim/ops/op_graph.hpp"
 #include "sim/ops/work.hpp"
 #include "sim/scenario/muon.hpp"
 
@@ -24,6 +26,31 @@ struct IteratedMatrix {
 /// The matrix turned.
 constexpr IteratedMatrix turned(std::int64_t rows, std::int64_t columns) {
   return {std::min(rows, columns), std::max(rows, columns)};
+}
+
+/// Parts of the matrix by rows, at least one, of which each is iterated by itself.
+inline std::vector<std::int64_t> parts_of(const WeightMatrix& matrix) {
+  return matrix.parts.empty() ? std::vector<std::int64_t>{matrix.rows} : matrix.parts;
+}
+
+/// What a rank iterates of a matrix that others may have the rest of.
+struct Orthogonalised {
+  IteratedMatrix matrix;
+  bool gathers = false;  ///< the matrix is whole, of what the ranks that split it have
+  bool sums = false;     ///< these ranks have other columns, and sum products of them
+};
+
+/// `rows` and `columns`: of this rank, of a matrix that so many `ranks` split.
+constexpr Orthogonalised orthogonalised(std::int64_t rows, std::int64_t columns, MatrixSplit split,
+                                        std::int64_t ranks, const Muon& muon) {
+  const bool is_whole = split == MatrixSplit::none || ranks == 1;
+  if (is_whole || muon.tensor_mode == MuonTensorMode::blockwise) return {turned(rows, columns)};
+  const bool by_rows = split == MatrixSplit::rows;
+  if (muon.tensor_mode == MuonTensorMode::distributed)
+    return {.matrix = by_rows ? IteratedMatrix{columns, rows} : IteratedMatrix{rows, columns},
+            .sums = true};
+  return {.matrix = by_rows ? turned(rows * ranks, columns) : turned(rows, columns * ranks),
+          .gathers = true};
 }
 
 /// The three products of a step, in 16 bits, as PyTorch's precision "medium" of fp32 products has
