@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <queue>
+#include <set>
+#include <utility>
 
 #include "sim/plan/optimizer_rule.hpp"
 #include "sim/plan/pass/buckets.hpp"
@@ -30,8 +34,9 @@ double cost_of(const Matrices& matrices) {
 /// Shards that are filled bucket by bucket; what ranks have to do is balanced over all of them.
 class Packing {
  public:
-  explicit Packing(int ranks) : ranks_(static_cast<std::size_t>(ranks)), costs_(ranks_) {
+  explicit Packing(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {
     dealt_.owned.resize(ranks_);
+    for (std::size_t rank = 0; rank < ranks_; ++rank) by_cost_.emplace(0.0, rank);
     // A bucket ends at a multiple of the ranks and of 128 elements.
     shard_multiple_ = std::lcm(64, std::lcm(ranks, 128) / ranks);
   }
@@ -43,9 +48,11 @@ class Packing {
     std::ranges::stable_sort(bucket, std::ranges::greater{},
                              [](const WeightMatrix* m) { return product_cost(*m); });
     for (const WeightMatrix* matrix : bucket) {
-      const std::size_t rank = rank_for(*matrix, filled, most);
+      const auto place = place_for(*matrix, filled, most);
+      const auto [cost, rank] = *place;
+      by_cost_.erase(place);
+      by_cost_.emplace(cost + product_cost(*matrix), rank);
       filled[rank] = aligned(filled[rank], kAlignment) + matrix->elements();
-      costs_[rank] += product_cost(*matrix);
       dealt_.owned[rank].push_back(matrix);
     }
     dealt_.exchanged += static_cast<double>(ranks_) * aligned(*std::ranges::max_element(filled),
@@ -55,20 +62,23 @@ class Packing {
   DealtMatrices take() { return std::move(dealt_); }
 
  private:
+  using Costs = std::set<std::pair<double, std::size_t>>;
+
   /// Whoever has least to do among those with room, or else the one with most room.
-  std::size_t rank_for(const WeightMatrix& matrix, const std::vector<double>& filled,
-                       double most) const {
-    std::size_t best = ranks_;
-    for (std::size_t rank = 0; rank < ranks_; ++rank) {
-      const bool has_room = aligned(filled[rank], kAlignment) + matrix.elements() <= most;
-      if (has_room && (best == ranks_ || costs_[rank] < costs_[best])) best = rank;
-    }
-    if (best < ranks_) return best;
-    return static_cast<std::size_t>(std::ranges::min_element(filled) - filled.begin());
+  Costs::iterator place_for(const WeightMatrix& matrix, const std::vector<double>& filled,
+                            double most) const {
+    const auto has_room = [&](const auto& place) {
+      return aligned(filled[place.second], kAlignment) + matrix.elements() <= most;
+    };
+    const auto place = std::ranges::find_if(by_cost_, has_room);
+    if (place != by_cost_.end()) return place;
+    const auto emptiest =
+        static_cast<std::size_t>(std::ranges::min_element(filled) - filled.begin());
+    return std::ranges::find(by_cost_, emptiest, &std::pair<double, std::size_t>::second);
   }
 
   std::size_t ranks_;
-  std::vector<double> costs_;
+  Costs by_cost_;  ///< what each rank has to do, the least first, with its number
   int shard_multiple_ = 0;
   DealtMatrices dealt_;
 };
@@ -76,20 +86,23 @@ class Packing {
 /// How full the shards of a bucket that is being filled are, in the order in which matrices come.
 class OpenBucket {
  public:
-  explicit OpenBucket(int ranks) : loads_(static_cast<std::size_t>(ranks)) {}
+  explicit OpenBucket(int ranks)
+      : loads_(std::greater<>{}, std::vector<double>(static_cast<std::size_t>(ranks))) {}
 
   /// Whether the bucket has enough, and the matrix would make its shards longer.
   bool ends_before(const WeightMatrix& matrix, double bucket) const {
     if (matrices_.empty()) return false;
     const double least = static_cast<double>(loads_.size()) * largest_ * kFilledShards;
-    const double shortest = aligned(*std::ranges::min_element(loads_), kAlignment);
-    const double longest = aligned(*std::ranges::max_element(loads_), kAlignment);
-    return elements_ >= std::max(bucket, least) && shortest + matrix.elements() > longest;
+    const double shortest = aligned(loads_.top(), kAlignment);
+    return elements_ >= std::max(bucket, least) &&
+           shortest + matrix.elements() > aligned(longest_, kAlignment);
   }
 
   void add(const WeightMatrix* matrix) {
-    double& load = *std::ranges::min_element(loads_);
-    load = aligned(load, kAlignment) + matrix->elements();
+    const double load = aligned(loads_.top(), kAlignment) + matrix->elements();
+    loads_.pop();
+    loads_.push(load);
+    longest_ = std::max(longest_, load);
     elements_ += matrix->elements();
     largest_ = std::max(largest_, matrix->elements());
     matrices_.push_back(matrix);
@@ -98,8 +111,9 @@ class OpenBucket {
   const Matrices& matrices() const { return matrices_; }
 
  private:
-  std::vector<double> loads_;
-  double elements_ = 0, largest_ = 0;
+  /// Elements of each shard, the fewest on top.
+  std::priority_queue<double, std::vector<double>, std::greater<>> loads_;
+  double elements_ = 0, largest_ = 0, longest_ = 0;
   Matrices matrices_;
 };
 

@@ -30,7 +30,11 @@ void add_muon(MegatronOptions& o, Entries& e, Draft& draft) {
   if (o.is_on("muon-use-syrk")) muon.emplace_back("symmetric: true");
   const std::string mode =
       o.choice("muon-tp-mode", {"blockwise", "duplicated", "distributed"}, "duplicated");
-  if (mode != "duplicated") muon.push_back("tensor_mode: " + mode);
+  const bool splits = o.positive("tensor-model-parallel-size", 1) > 1 ||
+                      o.positive("expert-tensor-parallel-size", 1) > 1;
+  if (mode != "duplicated" && splits) muon.push_back("tensor_mode: " + mode);
+  if (mode != "duplicated" && !splits)
+    draft.note("--muon-tp-mode " + mode, "no rank has a part of a matrix");
   const std::string precision =
       o.choice("muon-fp32-matmul-prec", {"low", "medium", "high"}, "medium");
   if (precision != "medium")

@@ -62,7 +62,8 @@ void describe(Io& io, Muon& m) {
   io.field("tensor_mode", m.tensor_mode, any,
            "matrices that tensor ranks split, as --muon-tp-mode: duplicated: each rank gathers "
            "the matrix and does all of it; blockwise: each does its part as a matrix; "
-           "distributed: each multiplies its part, and small products are all-reduced");
+           "distributed: each multiplies its part, and small products are all-reduced. Without "
+           "tensor ranks all three are the same");
   io.field("owners", m.owners, any,
            "without zero1: all: each data rank updates all matrices, as torch.optim.Muon; "
            "round_robin: they take them in turn and all-reduce the updates in 16 bits, as "

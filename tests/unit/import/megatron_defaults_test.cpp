@@ -80,10 +80,28 @@ TEST_CASE("Muon has Megatron-LM's presets, and owners of whole matrices where it
         sharding_named("zero1"));
   const Scenario all = of_megatron(
       "--bf16 --optimizer muon --use-distributed-optimizer --muon-nesterov --muon-num-ns-steps 6 "
-      "--muon-no-split-qkv --muon-use-syrk --muon-tp-mode distributed");
+      "--muon-no-split-qkv --muon-use-syrk --muon-tp-mode distributed "
+      "--tensor-model-parallel-size 2");
   CHECK(all.training.muon_keys() == Muon{.steps = 6,
                                          .split_qkv = false,
                                          .symmetric = true,
                                          .tensor_mode = MuonTensorMode::distributed});
   CHECK(all.parallelism.data.sharding == sharding_named("zero1"));
+}
+
+TEST_CASE("a way to update split matrices is noted where no rank has a part of one") {
+  const Imported one = of("--bf16 --optimizer muon --muon-tp-mode blockwise");
+  CHECK(one.scenario.training.muon_keys().tensor_mode == MuonTensorMode::duplicated);
+  CHECK(one.notes.find("--muon-tp-mode blockwise") != std::string::npos);
+}
+
+// --fp4-format of NVIDIA/Megatron-LM megatron/core/transformer/transformer_config.py, whose recipe
+// is nvfp4 unless it is said otherwise.
+TEST_CASE("fp4 is NVFP4, with parameters that are gathered in it where that is said") {
+  const Scenario plain = of_megatron("--bf16 --fp4-format e2m1 --cluster dgx-b200");
+  CHECK(plain.training.precision == Precision::nvfp4);
+  CHECK_FALSE(plain.training.fp8_parameters);
+  CHECK(of_megatron("--bf16 --fp4-format e2m1 --fp4-recipe nvfp4 --fp4-param-gather "
+                    "--use-distributed-optimizer --cluster dgx-b200")
+            .training.fp8_parameters);
 }
