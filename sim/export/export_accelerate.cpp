@@ -56,6 +56,8 @@ class AccelerateExport {
       refuse(
           "framework: megatron: accelerate's configuration leaves its options to "
           "`stepsim export megatron`");
+    if (s_.training.precision == Precision::nvfp4)
+      refuse("training.precision: nvfp4: accelerate has fp8, bf16, fp16 and fp32");
     const std::string no_degree = ": accelerate's options have no such degree";
     if (p_.pipeline.stages > 1)
       refuse(fmt::format("parallelism.pipeline.stages: {}{}", p_.pipeline.stages, no_degree));

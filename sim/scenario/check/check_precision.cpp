@@ -71,6 +71,9 @@ void check_precision(const Scenario& scenario, const KeyReports& keys) {
   if (needs_scales(t.gradients))
     keys.report({"training.gradients", "use bf16 or fp32"}, "gradients are not added up in {}",
                 name_of(t.gradients));
+  if (t.moments == Precision::nvfp4)
+    keys.report({"training.moments", "use fp8, bf16, fp16 or fp32"},
+                "moments are not kept in nvfp4");
   if (t.precision != Precision::fp8 && t.fp8_scaling != Fp8Scaling::delayed) {
     keys.report({"training.fp8_scaling", "state \"precision: fp8\""},
                 "fp8_scaling is {}, but precision is {}", name_of(t.fp8_scaling),

@@ -1,6 +1,8 @@
 // What Megatron-LM's parser makes of options that a command line leaves out, or that stand for
 // others.
+#include <optional>
 #include <sstream>
+#include <utility>
 
 #include "sim/core/error.hpp"
 #include "tests/unit/import/imported.hpp"
@@ -9,8 +11,9 @@ using namespace stepsim;
 
 namespace {
 
-Imported of(const std::string& line) {
+Imported of(const std::string& line, std::optional<std::string> cluster = {}) {
   ImportOptions options{.from = "megatron"};
+  options.cluster = std::move(cluster);
   std::istringstream words(kGpt + line);
   for (std::string word; words >> word;) options.arguments.push_back(word);
   return imported(options);
@@ -98,10 +101,11 @@ TEST_CASE("a way to update split matrices is noted where no rank has a part of o
 // --fp4-format of NVIDIA/Megatron-LM megatron/core/transformer/transformer_config.py, whose recipe
 // is nvfp4 unless it is said otherwise.
 TEST_CASE("fp4 is NVFP4, with parameters that are gathered in it where that is said") {
-  const Scenario plain = of_megatron("--bf16 --fp4-format e2m1 --cluster dgx-b200");
-  CHECK(plain.training.precision == Precision::nvfp4);
-  CHECK_FALSE(plain.training.fp8_parameters);
-  CHECK(of_megatron("--bf16 --fp4-format e2m1 --fp4-recipe nvfp4 --fp4-param-gather "
-                    "--use-distributed-optimizer --cluster dgx-b200")
-            .training.fp8_parameters);
+  const Training plain = of("--bf16 --fp4-format e2m1", "dgx-b200").scenario.training;
+  CHECK(plain.precision == Precision::nvfp4);
+  CHECK_FALSE(plain.fp8_parameters);
+  CHECK(of("--bf16 --fp4-format e2m1 --fp4-recipe nvfp4 --fp4-param-gather "
+           "--use-distributed-optimizer",
+           "dgx-b200")
+            .scenario.training.fp8_parameters);
 }
