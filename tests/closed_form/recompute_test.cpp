@@ -207,6 +207,36 @@ run: {{steps: 1, warmup: 0}}
   const double plain = step("none");
   CHECK(step("full") - plain == nine_digits(8 * F.seconds()));
   CHECK(step("{kind: full, method: block, layers: 3}") - plain == nine_digits(3 * F.seconds()));
+  CHECK(step("{kind: full, layers: 4}") - plain == nine_digits(8 * F.seconds()));
+}
+
+TEST_CASE("zero3 gathers layers of a group once more before they run forward again") {
+  const auto gathered = [](const char* recompute) {
+    const Experiment e(scenario_of(fmt::format(R"(
+model: {{name: m, layers: 8, hidden: 64, heads: 1, vocabulary: 64}}
+cluster: {{name: c, gpu: a100-80, gpus_per_node: 2, intra_node: nvlink3}}
+training: {{attention: unfused, sequence_length: 64, global_batch: 2, precision: fp16, recompute: {}}}
+parallelism: {{data: {{sharding: zero3}}}}
+run: {{steps: 1, warmup: 0}}
+)",
+                                               recompute)));
+    double bytes = 0, of_layer = 0;
+    for (const Task& task : e.plan.program(0).tasks) {
+      if (task.kind != TaskKind::communicate) continue;
+      const Operation& operation = e.plan.operations[task.work];
+      if (e.plan.names[operation.name].starts_with("all_gather")) bytes += operation.bytes.bytes();
+    }
+    for (const Block& block : e.graph.blocks) {
+      if (block.recomputable) of_layer = 2 * block.parameters();
+    }
+    return bytes / of_layer;
+  };
+  const double alone = gathered("full");
+  CHECK(gathered("none") == nine_digits(alone));
+  for (const char* groups : {"{kind: full, layers: 2}", "{kind: full, layers: 8}"}) {
+    CAPTURE(groups);
+    CHECK(gathered(groups) - alone == nine_digits(8));
+  }
 }
 
 TEST_CASE("modules run again in the order in which the backward pass needs them") {

@@ -69,8 +69,7 @@ Segment backward_segment(PlanDraft& draft, const StageShape& shape,
                          Reduction reduction) {
   PassWriter writer(draft, shape);
   if (shards_parameters(draft, shape)) {
-    const std::vector<std::size_t> backward(blocks.rbegin(), blocks.rend());
-    run_sharded_backward(writer, draft, shape, backward, pass, reduction);
+    run_sharded_backward(writer, draft, shape, blocks, pass, reduction);
     if (pass != PassKind::weight_gradient) writer.reduce_amax(blocks.size());
     return writer.finish();
   }

@@ -39,6 +39,48 @@ void cast_share(PassWriter& writer, const Training& training, double elements, d
   if (bytes > 0) writer.move("cast share of weights", Bytes{bytes / group.shape.ranks}, cause);
 }
 
+/// A pass of one block, for which its parameters are gathered.
+struct Visit {
+  std::size_t block = 0;  ///< index into OpGraph::blocks
+  Recomputation how;      ///< that the pass does itself
+  bool again = false;     ///< backward: the forward pass of a group, once more
+  bool begins = false;    ///< the first of its span
+};
+using Visits = std::vector<Visit>;
+
+std::vector<RecomputeSpan> spans_of(const PlanDraft& draft,
+                                    const std::vector<std::size_t>& blocks) {
+  return recompute_spans(draft.scenario.training.recompute, draft.graph, blocks);
+}
+
+Visits forward_visits(const PlanDraft& draft, const std::vector<std::size_t>& blocks) {
+  Visits visits;
+  for (const RecomputeSpan& span : spans_of(draft, blocks)) {
+    for (std::size_t i = span.begin; i < span.end; ++i)
+      visits.push_back({blocks[i], span.how, false, i == span.begin});
+  }
+  return visits;
+}
+
+/// Blocks that are recomputed as one run forward again before the first of them runs backward. Each
+/// pass is one of hooks that gather before it and give up behind it (pytorch/pytorch
+/// torch/distributed/fsdp/_fully_shard/_fsdp_state.py, _pre_forward, _post_forward; deepspeedai/
+/// DeepSpeed deepspeed/runtime/zero/parameter_offload.py). `blocks`: in order of the model.
+Visits backward_visits(const PlanDraft& draft, const std::vector<std::size_t>& blocks,
+                       PassKind pass) {
+  const auto spans = spans_of(draft, blocks);
+  Visits visits;
+  for (auto span = spans.rbegin(); span != spans.rend(); ++span) {
+    const bool as_one = span->size() > 1;
+    const bool repeats = as_one && pass != PassKind::weight_gradient;
+    for (std::size_t i = span->begin; repeats && i < span->end; ++i)
+      visits.push_back({blocks[i], {}, true, i == span->begin});
+    for (std::size_t i = span->end; i-- > span->begin;)
+      visits.push_back({blocks[i], as_one ? Recomputation{} : span->how});
+  }
+  return visits;
+}
+
 /// The blocks of one pass of ZeRO 3: each is gathered before it runs, one block ahead of it where
 /// that is wanted, so that two are there at a time. What the host issues when is the framework's:
 /// `prefetch` (see DataParallel).
@@ -54,28 +96,29 @@ class GatheredPass {
         prefetch_(data_.overlap ? prefetch : Prefetch::none),
         copies_for_loop_(copies_for_loop(draft.scenario)) {}
 
-  /// `gathers(block)`: whether it has to be; `run(block)` does its work; `finish(block)` comes
-  /// after the next block has been asked for.
+  /// `gathers(visit)`: whether it has to be; `run(visit, block)` does its work; `finish(visit,
+  /// block)` comes after the next block has been asked for.
   template <class Gathers, class Run, class Finish>
-  void run(const std::vector<std::size_t>& blocks, Gathers gathers, Run run, Finish finish) {
-    slots_.assign(blocks.size(), {});
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-      const auto ask = [&](std::size_t block, int held) {
-        const Block& b = draft_.graph.blocks[blocks[block]];
-        if (!gathers(b) || !has_parameters_to_gather(b)) return;
+  void run(const Visits& visits, Gathers gathers, Run run, Finish finish) {
+    slots_.assign(visits.size(), {});
+    for (std::size_t i = 0; i < visits.size(); ++i) {
+      const auto ask = [&](std::size_t visit, int held) {
+        const Block& asked = draft_.graph.blocks[visits[visit].block];
+        if (!gathers(visits[visit]) || !has_parameters_to_gather(asked)) return;
         if (held > 0 && data_.limit_all_gathers) writer_.hold(held);
-        slots_[block] = gather(b, held > 0);
+        slots_[visit] = gather(asked, held > 0);
       };
-      const bool has_next = i + 1 < blocks.size();
+      const Block& block = draft_.graph.blocks[visits[i].block];
+      const bool has_next = i + 1 < visits.size();
       if (i == 0 || prefetch_ == Prefetch::none) ask(i, 0);
       writer_.begin_block();
       if (has_next && prefetch_ == Prefetch::pre) ask(i + 1, 2);
       for (const int slot : slots_[i]) writer_.wait(slot);
-      if (data_.copy_out && !slots_[i].empty()) copy_out(draft_.graph.blocks[blocks[i]]);
-      if (!slots_[i].empty()) copy_for_loop(draft_.graph.blocks[blocks[i]]);
-      run(draft_.graph.blocks[blocks[i]]);
+      if (data_.copy_out && !slots_[i].empty()) copy_out(block);
+      if (!slots_[i].empty()) copy_for_loop(block);
+      run(visits[i], block);
       if (has_next && prefetch_ == Prefetch::post) ask(i + 1, 1);
-      finish(draft_.graph.blocks[blocks[i]]);
+      finish(visits[i], block);
     }
   }
 
@@ -129,7 +172,7 @@ class GatheredPass {
   const DataParallel& data_;
   Prefetch prefetch_;
   bool copies_for_loop_;
-  std::vector<std::vector<int>> slots_;  ///< by block; none where it is here already
+  std::vector<std::vector<int>> slots_;  ///< by visit; none where it is here already
 };
 
 /// Whether a block that forward gathered is not there any more in backward.
@@ -229,39 +272,18 @@ class LoopPass {
   std::vector<int> reductions_;
 };
 
-/// How each of these blocks is recomputed, one by one, in order of the model.
-std::vector<Recomputation> recompute_of(const PlanDraft& draft,
-                                        const std::vector<std::size_t>& blocks) {
-  std::vector<Recomputation> each;
-  for (const RecomputeSpan& span :
-       recompute_spans(draft.scenario.training.recompute, draft.graph, blocks))
-    each.insert(each.end(), span.size(), span.how);
-  return each;
-}
-
-/// How blocks in the order of a backward pass are recomputed.
-std::vector<Recomputation> recompute_of_backward(const PlanDraft& draft,
-                                                 std::vector<std::size_t> blocks) {
-  std::ranges::reverse(blocks);
-  std::vector<Recomputation> each = recompute_of(draft, blocks);
-  std::ranges::reverse(each);
-  return each;
-}
-
 void run_loop_backward(PassWriter& writer, const PlanDraft& draft, const StageShape& shape,
-                       const std::vector<std::size_t>& blocks, PassKind pass, bool reduces) {
-  const std::vector<Recomputation> how = recompute_of_backward(draft, blocks);
+                       const Visits& visits, PassKind pass, bool reduces) {
   LoopPass loop(writer, draft, shape, Cause::backward);
   AroundOps around{.before = [&](const Op& op) { loop.wait_for(op); }};
   if (reduces) around.after = [&](const Op& op) { loop.reduce(op); };
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const Block& block = draft.graph.blocks[blocks[i]];
-    const Recomputation& recompute = how[i];
+  for (const Visit& visit : visits) {
+    const Block& block = draft.graph.blocks[visit.block];
     std::vector<const Op*> ops = block.order();
     // Forward again comes first.
-    if (block.recomputed(recompute).empty()) std::ranges::reverse(ops);
+    if (block.recomputed(visit.how).empty()) std::ranges::reverse(ops);
     loop.gather(was_resharded(draft, block) ? ops : std::vector<const Op*>{});
-    run_backward(writer, block, recompute, pass, around);
+    run_backward(writer, block, visit.how, pass, around);
     loop.end_block();
   }
 }
@@ -281,27 +303,26 @@ void run_sharded_forward(PassWriter& writer, const PlanDraft& draft, const Stage
                          const std::vector<std::size_t>& blocks, bool gathers) {
   const DataParallel& data = draft.scenario.parallelism.data;
   const bool ahead = data.forward_prefetch;
-  const std::vector<Recomputation> how = recompute_of(draft, blocks);
+  const Visits visits = forward_visits(draft, blocks);
   if (draft.scenario.training.scan_layers && data.overlap && !ahead) {
     LoopPass loop(writer, draft, shape, Cause::forward);
     const AroundOps around{.before = [&](const Op& op) { loop.wait_for(op); }};
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-      const Block& block = draft.graph.blocks[blocks[i]];
+    for (const Visit& visit : visits) {
+      const Block& block = draft.graph.blocks[visit.block];
       loop.gather(gathers ? block.order() : std::vector<const Op*>{});
-      run_forward(writer, block, Cause::forward, how[i], around);
+      run_forward(writer, block, Cause::forward, visit.how, around);
     }
     return;
   }
-  std::size_t next = 0;
   GatheredPass(writer, draft, shape, ahead ? Prefetch::pre : Prefetch::post, Cause::forward)
       .run(
-          blocks, [&](const Block&) { return gathers; },
-          [&](const Block& block) {
-            const Recomputation& own = how[next++];
-            if (own.kind == Recompute::full) writer.host().spend(host_cost::checkpoint.forward);
-            run_forward(writer, block, Cause::forward, own);
+          visits, [&](const Visit&) { return gathers; },
+          [&](const Visit& visit, const Block& block) {
+            if (visit.begins && visit.how.kind == Recompute::full)
+              writer.host().spend(host_cost::checkpoint.forward);
+            run_forward(writer, block, Cause::forward, visit.how);
           },
-          [](const Block&) {});
+          [](const Visit&, const Block&) {});
 }
 
 void run_sharded_backward(PassWriter& writer, const PlanDraft& draft, const StageShape& shape,
@@ -309,11 +330,10 @@ void run_sharded_backward(PassWriter& writer, const PlanDraft& draft, const Stag
                           Reduction reduction) {
   const DataParallel& data = draft.scenario.parallelism.data;
   const bool reduces = reduction != Reduction::none && completes_gradients(pass);
+  const Visits visits = backward_visits(draft, blocks, pass);
   if (draft.scenario.training.scan_layers && data.overlap &&
       data.backward_prefetch == Prefetch::none)
-    return run_loop_backward(writer, draft, shape, blocks, pass, reduces);
-  const std::vector<Recomputation> how = recompute_of_backward(draft, blocks);
-  std::size_t next = 0;
+    return run_loop_backward(writer, draft, shape, visits, pass, reduces);
   std::vector<int> last;
   const auto wait = [&] {
     for (const int slot : last) writer.wait(slot);
@@ -329,17 +349,23 @@ void run_sharded_backward(PassWriter& writer, const PlanDraft& draft, const Stag
   const bool behind = data.keeps_gathered() && draft.scenario.parallelism.pipeline.stages > 1;
   GatheredPass(writer, draft, shape, data.backward_prefetch, Cause::backward)
       .run(
-          blocks,
-          [&](const Block& block) {
+          visits,
+          [&](const Visit& visit) {
+            const Block& block = draft.graph.blocks[visit.block];
             // Gradients of weights are products of what passes have kept.
-            return pass != PassKind::weight_gradient && block.has_gradient() &&
-                   was_resharded(draft, block);
+            return pass != PassKind::weight_gradient && was_resharded(draft, block) &&
+                   (visit.again || block.has_gradient());
           },
-          [&](const Block& block) { run_backward(writer, block, how[next++], pass); },
-          [&](const Block& block) {
-            if (!behind) scatter(block);
+          [&](const Visit& visit, const Block& block) {
+            if (!visit.again) return run_backward(writer, block, visit.how, pass);
+            if (visit.begins) writer.host().spend(host_cost::checkpoint.backward);
+            run_forward(writer, block, Cause::recompute);
+          },
+          [&](const Visit& visit, const Block& block) {
+            if (!behind && !visit.again) scatter(block);
           });
-  for (std::size_t i = 0; behind && i < blocks.size(); ++i) scatter(draft.graph.blocks[blocks[i]]);
+  for (auto block = blocks.rbegin(); behind && block != blocks.rend(); ++block)
+    scatter(draft.graph.blocks[*block]);
 }
 
 }  // namespace stepsim

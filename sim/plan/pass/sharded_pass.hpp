@@ -15,7 +15,7 @@ bool shards_parameters(const PlanDraft& draft, const StageShape& shape);
 /// Whether they gather once in a step.
 bool keeps_gathered(const PlanDraft& draft, const StageShape& shape);
 
-/// `blocks`: indices into OpGraph::blocks, in the order in which they run; `gathers`: whether their
+/// `blocks`: indices into OpGraph::blocks, in order of the model; `gathers`: whether their
 /// parameters are not there yet.
 void run_sharded_forward(PassWriter& writer, const PlanDraft& draft, const StageShape& shape,
                          const std::vector<std::size_t>& blocks, bool gathers);

@@ -106,9 +106,10 @@ class RecomputeRules {
                    "early_stop in groups of {} layers is not modelled", r_.layers);
     }
     const bool in_groups = r_.method == RecomputeMethod::uniform && r_.layers > 1;
-    if (in_groups && s_.parallelism.data.sharding.shards_parameters) {
+    if (in_groups && s_.training.scan_layers && s_.parallelism.data.sharding.shards_parameters) {
       keys_.report({"training.recompute.layers", "use \"recompute: full\", or \"method: block\""},
-                   "{} gathers layers one by one: recompute in groups is not modelled with it",
+                   "{} gathers within the iterations of scan_layers: recompute in groups is not "
+                   "modelled with it",
                    s_.parallelism.data.sharding.name);
     }
     if (!keys_.sound({"parallelism.pipeline"})) return;
