@@ -21,7 +21,7 @@ sees[report]="${sees[replay]} search horizon validation sweep report"
 sees[command]="${sees[report]} export ${sees[calibrate/profile]} store command"
 sees[cli]="${sees[command]} cli"
 sees[main.cpp]="${sees[cli]}"
-plain_structs='^sim/scenario/(scenario|attention_rate|kinds|expert_mesh|sweep/axis|model|gpu|faults|input|channel_padding|checkpoint|horizon|suite/run_record|suite/tolerance)\.hpp$'
+plain_structs='^sim/scenario/(scenario|attention_rate|kinds|expert_mesh|packed_attention|sweep/axis|model|gpu|faults|input|channel_padding|checkpoint|horizon|suite/run_record|suite/tolerance)\.hpp$'
 
 # Which rooms may include a library, by the beginning of its headers' names.
 declare -A rooms_of=(

@@ -107,16 +107,16 @@ Seconds last_tile(const FusedAttention& attention, const GpuProfile& gpu,
                   const AttentionProfile& p) {
   if (attention.backward || !attention.causal) return Seconds{0};
   const auto width = static_cast<double>(attention.head_dim + attention.values());
-  const std::int64_t keys = attention.window > 0
-                                ? std::min(attention.window, attention.key_tokens())
-                                : attention.key_tokens();
-  const Flops work{2 * p.last_tile * static_cast<double>(keys) * width};
+  const double all = attention.joined_tokens();
+  const double keys =
+      attention.window > 0 ? std::min(static_cast<double>(attention.window), all) : all;
+  const Flops work{2 * p.last_tile * keys * width};
   return work / (p.plateau / gpu.sms);
 }
 
 Seconds time_of(const FusedAttention& attention, const GpuProfile& gpu) {
   const AttentionProfile& p = attention_profile(gpu, attention);
-  const auto s = static_cast<double>(attention.key_tokens());
+  const double s = attention.joined_tokens();
   const FlopsPerSecond rate =
       forward_rate(p, s, attention.causal) * (attention.backward ? p.backward_rate : 1);
   // Tiles at both edges of a window are computed whole: forward passes with windows of 128, 1024

@@ -1,6 +1,7 @@
 // Compares a kernel's sizes with the range of its constants.
 #include "sim/cluster/measured_range.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <optional>
@@ -43,7 +44,7 @@ std::string exit_of(const Gemm& gemm, const GpuProfile& gpu) {
 
 std::string exit_of(const FusedAttention& attention, const GpuProfile& gpu) {
   return exit_of("attention sequence", attention_profile(gpu, attention).range.sequence,
-                 attention.key_tokens());
+                 std::llround(attention.joined_tokens()));
 }
 
 std::string exit_of(const MemoryBound& kernel, const GpuProfile& gpu) {

@@ -22,9 +22,14 @@ std::string describe(const Gemm& g) {
                      g.batch > 1 ? fmt::format(" x{}", g.batch) : "",
                      g.pieces > 1 ? fmt::format(", 1 of {} parts", g.pieces) : "");
 }
+/// What narrows the attention to fewer tokens.
+std::string narrowed_by(const FusedAttention& a) {
+  return (a.document > 0 ? fmt::format(" in documents of {:.0f}", a.document) : "") +
+         (a.window > 0 ? fmt::format(" in windows of {}", a.window) : "");
+}
 std::string describe(const FusedAttention& a) {
   return fmt::format("{} {} heads of {}, {} tokens{}", a.kernel, a.heads, a.head_dim, a.sequence,
-                     a.window > 0 ? fmt::format(" in windows of {}", a.window) : "");
+                     narrowed_by(a));
 }
 std::string describe(const Convolution& c) {
   return fmt::format("{}x{} convolution /{} of {} x {}x{}x{} to {} channels", c.filter, c.filter,

@@ -191,7 +191,18 @@ class TorchtitanImport {
     if (!has_latent_attention_) e.emplace_back("fused_qkv: false");
     e.emplace_back("vocabulary_multiple: 1");
     e.push_back(fmt::format("cross_entropy: {}", tensor_ > 1 ? "megatron" : "torch"));
+    add_loss_chunks(e);
     draft_.map("training", e);
+  }
+
+  /// Chunks of the sequence, of each of its samples at once
+  /// (torchtitan/components/loss.py, ChunkedLossWrapper).
+  void add_loss_chunks(Entries& e) {
+    const std::int64_t chunks = config_.positive("loss.num_chunks", 1);
+    if (chunks > 1 && tensor_ == 1) e.push_back(fmt::format("loss_chunks: {}", chunks));
+    if (chunks > 1 && tensor_ > 1)
+      draft_.note(fmt::format("loss.num_chunks {}", chunks),
+                  "the loss has all logits of a pass, which tensor ranks share");
   }
 
   bool is_compiled() {

@@ -24,6 +24,10 @@ struct AttentionShape {
   std::int64_t keys = 0;       ///< tokens of another sequence that is attended to; 0: to its own
 
   std::int64_t values() const { return value_dim > 0 ? value_dim : head_dim; }
+  /// How far it sees in documents.
+  const PackedKeys& packed(const Pass& pass) const {
+    return window > 0 ? pass.packed_in_windows : pass.packed;
+  }
   /// Tokens that are attended to.
   std::int64_t key_tokens(const Pass& pass) const { return keys > 0 ? keys : pass.sequence; }
 };

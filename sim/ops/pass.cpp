@@ -6,16 +6,32 @@
 #include "sim/ops/frozen.hpp"
 #include "sim/ops/style/style.hpp"
 #include "sim/scenario/expert_mesh.hpp"
+#include "sim/scenario/packed_attention.hpp"
 
 namespace stepsim {
 namespace {
+
+/// Equal documents have the pairs of all, so that they take a kernel as long: its time is a sum over
+/// documents l of work and, as its rate saturates as l / (l + half), of a term in proportion to l.
+PackedKeys packed_keys(const Scenario& s, std::int64_t window) {
+  if (!s.training.packing) return {};
+  const PackedAttention packed = packed_attention(s, window);
+  return {packed.keys, equal_document(packed.keys / 2 * packed.imbalance, window)};
+}
+
+PackedKeys packed_keys_in_windows(const Scenario& s) {
+  const auto* t = std::get_if<Transformer>(&s.model.shape);
+  return t != nullptr && t->window ? packed_keys(s, t->window->tokens) : PackedKeys{};
+}
 
 PassShape shape_of(const Scenario& s) {
   return {.batch = s.training.micro_batch,
           .sequence = std::max<std::int64_t>(s.sequence_length() / s.parallelism.context.degree, 1),
           .vocabulary_multiple =
               s.training.vocabulary_multiple.value_or(s.parallelism.tensor > 1 ? 128 : 1),
-          .frozen = s.training.lora.has_value()};
+          .frozen = s.training.lora.has_value(),
+          .packed = packed_keys(s, 0),
+          .packed_in_windows = packed_keys_in_windows(s)};
 }
 
 PassPrecision precision_of(const Scenario& s) {

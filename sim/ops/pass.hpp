@@ -16,12 +16,20 @@ namespace stepsim {
 struct Style;
 enum class LayerPart;
 
+/// How far attention sees in sequences that are packed of documents.
+struct PackedKeys {
+  double keys = 0;      ///< twice those that a token sees on average under a causal mask
+  double document = 0;  ///< tokens of equal documents that take the busiest rank as long; 0: of one
+};
+
 /// What passes through a rank at once.
 struct PassShape {
   std::int64_t batch = 1;     ///< sequences (or samples) per micro-batch
   std::int64_t sequence = 1;  ///< tokens per sequence on this rank; 1 for feature vectors
   std::int64_t vocabulary_multiple = 1;  ///< each tensor rank's rows are padded to a multiple of it
   bool frozen = false;                   ///< weights have no gradients
+  PackedKeys packed;                     ///< in layers that attend to all
+  PackedKeys packed_in_windows;          ///< in layers with the model's windows
 
   std::int64_t tokens() const { return batch * sequence; }
 };

@@ -44,6 +44,11 @@ void add_logits(OpDag& dag, const LayerStack& stack, const Pass& pass, bool owns
     dag.add(owns_weights ? std::move(loss) : share_weights(std::move(loss)), inputs);
     return;
   }
+  if (pass.training->loss_chunks > 1) {
+    Op loss = chunked_loss(pass, model, rows);
+    dag.add(owns_weights ? std::move(loss) : share_weights(std::move(loss)), inputs);
+    return;
+  }
   // Megatron-LM's own layer, whoever's the others are.
   Pass own = pass;
   own.place.keeps_placeholders = false;

@@ -56,19 +56,28 @@ struct FusedAttention {
   bool causal = true;
   std::int64_t keys = 0;    ///< tokens of keys and values; 0: sequence
   std::int64_t window = 0;  ///< keys that a query sees at most, its own included; 0: all
+  /// tokens of each of the equal documents that a sequence is packed of, to whose own tokens
+  /// queries attend; 0: it is one
+  double document = 0;
 
   std::int64_t key_tokens() const { return keys > 0 ? keys : sequence; }
   std::int64_t values() const { return value_dim > 0 ? value_dim : head_dim; }
+  /// Tokens that one mask holds together.
+  double joined_tokens() const {
+    return document > 0 ? document : static_cast<double>(key_tokens());
+  }
   /// Pairs of a query and a key that it sees, of one head: `more` keys beside each window are
   /// computed, too.
   double pairs(double more = 0) const {
-    const auto queries = static_cast<double>(sequence), all = static_cast<double>(key_tokens());
+    const double all = joined_tokens();
+    const double queries = document > 0 ? document : static_cast<double>(sequence);
+    const double documents = document > 0 ? static_cast<double>(sequence) / document : 1;
     const double whole = causal ? queries * all / 2 : queries * all;
     const auto seen = static_cast<double>(window);
-    if (window == 0 || seen >= all) return whole;
+    if (window == 0 || seen >= all) return documents * whole;
     // The first queries see fewer, and without a mask the last ones do, too.
     const double narrow = queries * seen - seen * seen / 2;
-    return std::min((causal ? narrow : 2 * narrow) + more * queries, whole);
+    return documents * std::min((causal ? narrow : 2 * narrow) + more * queries, whole);
   }
   Flops flops(double more = 0) const {
     // Forward: scores and context. Backward: the scores again, and two gradients of each product.

@@ -11,8 +11,6 @@
 namespace stepsim {
 namespace {
 
-constexpr double kFp32 = 4;
-
 /// Bytes of a weight that is updated.
 double weight_bytes(const Training& training) {
   return keeps_master_weights(training) ? kFp32 : training.parameter_element();

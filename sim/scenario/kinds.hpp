@@ -38,6 +38,7 @@ constexpr double bytes_per_element(Precision p) {
 }
 /// Whether operands of that type are made of wider tensors, which need scales.
 constexpr bool needs_scales(Precision p) { return p == Precision::fp8 || p == Precision::nvfp4; }
+inline constexpr double kFp32 = 4;  ///< bytes of a number in fp32
 
 /// `broadcast` and `reduce`: one rank has the message, or gets it. `shift`: each rank passes its
 /// bytes to the next one in a ring.

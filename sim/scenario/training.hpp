@@ -12,6 +12,7 @@
 #include "sim/scenario/gpu.hpp"
 #include "sim/scenario/lora.hpp"
 #include "sim/scenario/muon.hpp"
+#include "sim/scenario/packing.hpp"
 #include "sim/scenario/quantisation.hpp"
 #include "sim/scenario/recompute.hpp"
 
@@ -73,8 +74,9 @@ struct Training {
   std::int64_t sequence_length = 0;  ///< tokens per sequence; 0 for models without one
   /// sequence length of decoders in encoder-decoder models; 0: sequence_length
   std::int64_t decoder_sequence_length = 0;
-  std::int64_t global_batch = 0;  ///< sequences or samples per step, all ranks together
-  std::int64_t micro_batch = 1;   ///< sequences or samples per pass of one rank
+  std::int64_t global_batch = 0;           ///< sequences or samples per step, all ranks together
+  std::int64_t micro_batch = 1;            ///< sequences or samples per pass of one rank
+  std::optional<SequencePacking> packing;  ///< absent: attention is to the whole sequence
   Precision precision = Precision::bf16;
   bool autocast = false;  ///< products cast their weights, which are wider (torch.autocast)
   /// type that ranks keep parameters in; absent: fp32 with autocast, else as precision
@@ -109,9 +111,10 @@ struct Training {
   int cublas = kCublasOfAnyAlignment;  ///< major version
   bool convolution_autotuning = true;  ///< cuDNN tries all kernels and takes the best
   CrossEntropy cross_entropy = CrossEntropy::megatron;
-  int loss_metrics = 0;      ///< losses computed again after each forward pass, to be reported
-  bool scan_layers = false;  ///< one loop runs equal layers, as JAX's lax.scan
-  std::optional<Lora> lora;  ///< absent: all weights are trained
+  std::int64_t loss_chunks = 1;  ///< of tokens, for each of which logits exist in turn
+  int loss_metrics = 0;          ///< losses computed again after each forward pass, to be reported
+  bool scan_layers = false;      ///< one loop runs equal layers, as JAX's lax.scan
+  std::optional<Lora> lora;      ///< absent: all weights are trained
   /// Bytes of an activation, and of a parameter as products take it.
   double element() const { return bytes_per_element(storage_of(precision)); }
   /// Bytes of a parameter as its ranks keep it.

@@ -97,3 +97,20 @@ TEST_CASE("beside adapters a frozen head has no gradient of its weight, whatever
     CHECK(moved(head.backward, head.name + " weight backward") == 0);
   }
 }
+
+TEST_CASE("a loss in chunks has the products of all, and the logits of one chunk") {
+  const Op loss = loss_of(build(decoder("cross_entropy: torch, loss_chunks: 8")));
+  CHECK(products(loss.forward) == nine_digits(3 * kProduct));
+  CHECK(products(loss.backward) == 0);
+  CHECK(loss.flops.flops() == nine_digits(kProduct));
+  CHECK(loss.saved.bytes() == nine_digits(2 * T * H));
+  // Logits in 16 bits, the log-softmax in fp32, and the buffer of input gradients.
+  CHECK(loss.scratch.bytes() == nine_digits((2 + 4) * T / 8 * V + 4 * T * H));
+  CHECK(moved(loss.forward, "input gradient of a chunk") == nine_digits(6 * T * H));
+  CHECK(moved(loss.forward, "input gradients cast") == nine_digits(6 * T * H));
+  // Gradients of the weight are added to those of seven chunks, by products or by kernels.
+  CHECK(moved(loss.forward, "logits gradient sum") == 0);
+  const Op summed = loss_of(build(
+      decoder("cross_entropy: torch, loss_chunks: 8, fused_accumulation: false, gradients: bf16")));
+  CHECK(moved(summed.forward, "logits gradient sum") == nine_digits(7 * 6 * H * V));
+}

@@ -181,10 +181,20 @@ class MegatronImport {
     if (gathers) e.emplace_back("fp8_parameters: true");
   }
 
-  /// Fused kernels of Transformer Engine, or what PyTorch's compiler makes of Megatron-LM's.
+  /// Fused kernels of Transformer Engine, or what PyTorch's compiler makes of Megatron-LM's. Kernels
+  /// that take the product in repeat it backward, as those of cut cross entropy do
+  /// (megatron/core/fusions/fused_linear_cross_entropy.py).
   void add_cross_entropy(Entries& e) {
-    const std::string kernels = o_.choice("cross-entropy-fusion-impl", {"native", "te"}, "native");
+    const std::string kernels =
+        o_.choice("cross-entropy-fusion-impl", {"native", "te", "linear"}, "native");
     if (!o_.is_on("cross-entropy-loss-fusion")) return;
+    if (kernels == "linear") {
+      const bool is_whole = tensor_ == 1;
+      draft_.note("cross-entropy-fusion-impl linear",
+                  is_whole ? "kernels of cut cross entropy, which skip some of the gradients"
+                           : "the loss has logits, which tensor ranks share");
+      if (is_whole) return e.push_back("cross_entropy: cut_cross_entropy");
+    }
     if (kernels == "te") return e.push_back("cross_entropy: transformer_engine");
     e.emplace_back("cross_entropy: megatron_fused");
   }

@@ -188,9 +188,10 @@ void narrow(FusedAttention& attention, const AttentionShape& a) {
   attention.sequence = a.window;
 }
 
-/// The keys that a token sees, as conventions of FLOPs count them: all, of which a causal mask
-/// leaves half.
+/// The keys that a token sees, as conventions of FLOPs count them: all of its document, of which a
+/// causal mask leaves half.
 double keys_counted(const Pass& pass, const AttentionShape& a) {
+  if (const PackedKeys& packed = a.packed(pass); packed.document > 0) return packed.keys;
   const auto all = static_cast<double>(a.keys > 0 ? a.keys : pass.whole_sequence());
   const auto window = static_cast<double>(a.window);
   if (a.window == 0 || window >= all) return all;
@@ -202,6 +203,7 @@ void add_fused(Op& op, const Pass& pass, const AttentionShape& a) {
                          pass.sequence, false,      a.value_dim};
   forward.causal = a.causal;
   forward.keys = a.keys;
+  forward.document = a.packed(pass).document;
   narrow(forward, a);
   FusedAttention backward = forward;
   backward.backward = true;

@@ -13,7 +13,9 @@
 // Without a mask each of the n blocks is whole. Causal work is dealt out evenly (Megatron-LM gives
 // rank i the i-th part of 2n from either end): on each block of the ring a rank has the causal half
 // of (s/n)^2, at its own block because it is causal, at the others because half of the queries or
-// half of the keys take part.
+// half of the keys take part. Documents of a packed sequence are dealt out each so by the ring, padded
+// to multiples of 2n (transformer_engine/pytorch/attention, the layout thd); the all-gather splits
+// the sequence, and the all-to-all has all of it on each rank.
 #include <algorithm>
 
 #include "sim/ops/layer/layers.hpp"
@@ -32,13 +34,16 @@ struct Exchange {
     query = token * static_cast<double>(a.heads * a.head_dim);
     output = token * static_cast<double>(a.heads * a.values());
     kv = token * static_cast<double>(a.kv_heads * (a.head_dim + a.values()));
+    document = a.packed(pass).document;
   }
 
-  Launch attention(std::int64_t heads, std::int64_t sequence, bool backward,
+  /// `packed`: tokens of a document that this rank has; 0: there are none.
+  Launch attention(std::int64_t heads, std::int64_t sequence, double packed, bool backward,
                    std::int64_t query_ranks = 1) const {
-    return {backward ? "attention backward" : "attention",
-            FusedAttention{a_.kernel, pass_.batch, heads, a_.head_dim, sequence, backward,
-                           a_.value_dim, query_ranks, a_.causal}};
+    FusedAttention kernel{a_.kernel, pass_.batch,  heads,       a_.head_dim, sequence,
+                          backward,  a_.value_dim, query_ranks, a_.causal};
+    kernel.document = packed;
+    return {backward ? "attention backward" : "attention", kernel};
   }
 
   static void start(Items& items, CollectiveOp op, double bytes) {
@@ -52,18 +57,20 @@ struct Exchange {
   const Pass& pass_;
   const AttentionShape& a_;
   double query, output, kv;  ///< bytes of this rank's part
+  double document;           ///< tokens; 0: the sequence is one
 };
 
 void add_ring(Op& op, const Exchange& e) {
   const std::int64_t n = e.pass_.context.degree;
   const std::int64_t s = e.pass_.sequence;
+  const double document = e.document / static_cast<double>(n);
   // Partial results of later blocks are read, and the sum read and written. Under a mask they cover
   // all queries or half of them, as many one as the other.
   const double merged = 3 * (e.a_.causal ? 0.75 : 1);
   for (std::int64_t block = 0; block < n; ++block) {
     const bool last = block + 1 == n;
     if (!last) Exchange::start(op.forward, CollectiveOp::shift, e.kv);
-    op.forward.emplace_back(e.attention(e.a_.heads, s, false));
+    op.forward.emplace_back(e.attention(e.a_.heads, s, document, false));
     if (block > 0) op.forward.emplace_back(memory_bound("merge outputs", merged * e.output));
     if (!last) op.forward.emplace_back(Join{});
   }
@@ -71,7 +78,7 @@ void add_ring(Op& op, const Exchange& e) {
   for (std::int64_t block = 0; block < n; ++block) {
     const bool end = block == 0 || block + 1 == n;
     Exchange::start(op.backward, CollectiveOp::shift, (end ? 1 : 2) * e.kv);
-    op.backward.emplace_back(e.attention(e.a_.heads, s, true));
+    op.backward.emplace_back(e.attention(e.a_.heads, s, document, true));
     op.backward.emplace_back(Join{});
     if (block > 0)
       op.backward.emplace_back(memory_bound("merge gradients", merged * (e.query + e.kv)));
@@ -82,9 +89,9 @@ void add_gathered(Op& op, const Exchange& e) {
   const std::int64_t n = e.pass_.context.degree;
   const double whole = e.kv * static_cast<double>(n);
   Exchange::exchange(op.forward, CollectiveOp::all_gather, whole);
-  op.forward.emplace_back(e.attention(e.a_.heads, e.pass_.whole_sequence(), false, n));
+  op.forward.emplace_back(e.attention(e.a_.heads, e.pass_.whole_sequence(), e.document, false, n));
   Exchange::exchange(op.backward, CollectiveOp::all_gather, whole);
-  op.backward.emplace_back(e.attention(e.a_.heads, e.pass_.whole_sequence(), true, n));
+  op.backward.emplace_back(e.attention(e.a_.heads, e.pass_.whole_sequence(), e.document, true, n));
   Exchange::exchange(op.backward, CollectiveOp::reduce_scatter, whole);
 }
 
@@ -100,10 +107,10 @@ void add_head_split(Op& op, const Exchange& e) {
   const bool repeats = repeated > e.kv;
   if (repeats) op.forward.emplace_back(memory_bound("repeat keys and values", e.kv + repeated));
   trade(op.forward, "sequence for heads", e.query + repeated);
-  op.forward.emplace_back(e.attention(heads, e.pass_.whole_sequence(), false));
+  op.forward.emplace_back(e.attention(heads, e.pass_.whole_sequence(), e.document, false));
   trade(op.forward, "heads for sequence", e.output);
   trade(op.backward, "sequence for heads", e.output);
-  op.backward.emplace_back(e.attention(heads, e.pass_.whole_sequence(), true));
+  op.backward.emplace_back(e.attention(heads, e.pass_.whole_sequence(), e.document, true));
   trade(op.backward, "heads for sequence", e.query + repeated);
   if (repeats) op.backward.emplace_back(memory_bound("sum of repeated gradients", repeated + e.kv));
   op.saved += Bytes{repeated - e.kv};

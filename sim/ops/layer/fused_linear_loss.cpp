@@ -30,7 +30,6 @@ namespace {
 
 constexpr double kCutForward = 46.4, kCutBackward = 89.3;  // ms
 constexpr double kCutShare = (kCutBackward - kCutForward) / (2 * kCutForward);
-constexpr double kFp32Bytes = 4;
 
 /// T tokens of width H times a table of V rows.
 struct Head {
@@ -91,7 +90,7 @@ void add_cut(Op& op, const Pass& pass, const Head& h) {
   op.backward.emplace_back(
       gemm(op.name + " wgrad", pass, h.hidden, h.rows, skipped(h.tokens), true));
   op.saved_input = Bytes{pass.frozen ? 0 : input};
-  op.saved = Bytes{input + kFp32Bytes * static_cast<double>(h.tokens)};
+  op.saved = Bytes{input + kFp32 * static_cast<double>(h.tokens)};
   op.scratch = Bytes{pass.frozen ? 0 : pass.element() * h.weight()};
 }
 

@@ -91,7 +91,6 @@ Op dot_interaction(const Pass& pass, const Dlrm& model, const TableShare& share)
 }
 
 Op binary_cross_entropy(const Pass& pass) {
-  constexpr double kFp32 = 4;
   const auto samples = static_cast<double>(pass.batch);
   Op op;
   op.name = "binary cross entropy";

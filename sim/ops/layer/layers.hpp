@@ -145,6 +145,9 @@ Op select_tokens(const Pass& pass, const std::string& name, std::int64_t hidden,
 
 /// Cross entropy on logits, by the library that the pass names.
 Op output_head(const Pass& pass, const Transformer& model);
+/// The head's product and the loss, chunk by chunk (training.loss_chunks), of a vocabulary that is
+/// not split. `rows`: of the table.
+Op chunked_loss(const Pass& pass, const Transformer& model, std::int64_t rows);
 /// The head's product and the loss as one operation, of a vocabulary that is not split
 /// (takes_product_in). `rows`: of the table.
 Op fused_linear_loss(const Pass& pass, std::int64_t hidden, std::int64_t rows);

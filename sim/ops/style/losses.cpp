@@ -32,7 +32,6 @@
 namespace stepsim {
 
 LossTraffic library_loss(CrossEntropy library, double element, bool /*whole*/) {
-  constexpr double kFp32 = 4;
   const double cast = element + kFp32;
   switch (library) {
     case CrossEntropy::megatron:

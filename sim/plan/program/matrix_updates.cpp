@@ -19,7 +19,7 @@
 namespace stepsim {
 namespace {
 
-constexpr double kFp32 = 4, kBf16 = 2;
+constexpr double kBf16 = 2;
 constexpr Bytes kNorm{4};  // a squared norm
 
 }  // namespace

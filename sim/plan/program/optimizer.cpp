@@ -20,8 +20,6 @@
 namespace stepsim {
 namespace {
 
-constexpr double kFp32 = 4;
-
 Kernel moving(PlanDraft& draft, const std::string& name, double bytes) {
   return timed(draft, name, MemoryBound{Bytes{bytes}, MemoryRate::optimizer}, Cause::optimizer);
 }

@@ -17,7 +17,6 @@ namespace stepsim {
 namespace {
 
 constexpr Bytes kNormBytes{8};  // the squared norm and an overflow flag, fp32 each
-constexpr double kFp32 = 4;
 
 /// Parameters of batch norms, where they are wider than the others' gradients: a buffer holds
 /// gradients of one type (horovod/horovod horovod/common/controller.cc, FuseResponses).

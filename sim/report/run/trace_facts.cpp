@@ -25,9 +25,14 @@ namespace {
 std::string shape_of(const Gemm& g) {
   return fmt::format("{}x{}x{}{}", g.m, g.n, g.k, g.batch > 1 ? fmt::format(" x{}", g.batch) : "");
 }
+/// What narrows the attention to fewer tokens.
+std::string narrowed_by(const FusedAttention& a) {
+  return (a.document > 0 ? fmt::format(" in documents of {:.0f}", a.document) : "") +
+         (a.window > 0 ? fmt::format(" in windows of {}", a.window) : "");
+}
 std::string shape_of(const FusedAttention& a) {
   return fmt::format("{} x {} heads of {}, {} tokens{}", a.batch, a.heads, a.head_dim, a.sequence,
-                     a.window > 0 ? fmt::format(" in windows of {}", a.window) : "");
+                     narrowed_by(a));
 }
 std::string shape_of(const Convolution& c) {
   return fmt::format("{}x{} /{} of {}x{}x{}x{} to {} channels", c.filter, c.filter, c.stride,

@@ -91,7 +91,10 @@ bool has_seven_matmuls(const Scenario& scenario, const Transformer& model);
 bool has_module(const Transformer& model, RecomputeModule module);
 void check_recompute(const Scenario& scenario, const KnownNames& known, const KeyReports& keys);
 void check_precision(const Scenario& scenario, const KeyReports& keys);
-void check_fused_loss(const Scenario& scenario, const Transformer& model, const KeyReports& keys);
+/// Documents in sequences. REQUIRES: the model is a transformer whose lengths fit it.
+void check_packing(const Scenario& scenario, const Transformer& model, const KeyReports& keys);
+/// Losses that do not have the logits of all tokens at once.
+void check_loss(const Scenario& scenario, const KeyReports& keys);
 void check_lora(const Scenario& scenario, const KeyReports& keys);
 void check_faults(const Scenario& scenario, const KeyReports& keys);
 /// A distribution's name and what it is told, in the map at that path.

@@ -40,6 +40,9 @@ void check_without_tokens(const Scenario& s, const KeyReports& keys) {
     keys.report({"training.sequence_length"}, "{} has no sequences, but sequence_length is {}",
                 title, s.training.sequence_length);
   }
+  if (keys.sound({"training.packing"}) && s.training.packing) {
+    keys.report({"training.packing", "leave it out"}, "{} has no sequences to pack", title);
+  }
   for (const Expectation& expectation : s.expect) {
     if (expectation.key != "tokens_per_s") continue;
     keys.report({"expect.tokens_per_s", "use samples_per_s"}, "{} has no tokens to count", title);

@@ -407,12 +407,12 @@ void check_transformer_training(const Scenario& s, const Transformer& t, const K
   if (t.experts) check_experts(s, t, keys);
   check_pipeline(s, t, keys);
   check_scores(s, t, keys);
-  if (keys.sound({"parallelism.tensor"})) check_fused_loss(s, t, keys);
   check_window(s, t, keys);
   if (t.hybrid && keys.sound({"model.hybrid"})) check_hybrid_training(s, t, keys);
   if (!keys.sound({"training.sequence_length", "training.decoder_sequence_length"}) ||
       !check_lengths(s, t, keys))
     return;
+  if (s.training.packing) check_packing(s, t, keys);
   if (p.context.degree > 1 && keys.sound({"parallelism.context", "parallelism.tensor"}))
     check_context(s, t, keys);
   check_sequence_parallel(s, keys);

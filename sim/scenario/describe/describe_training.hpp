@@ -70,6 +70,21 @@ void describe(Io& io, Muon& m) {
            "modded-nanogpt. With zero1 ranks own whole matrices, dealt out by their products");
 }
 
+template <class Io>
+void describe(Io& io, SequencePacking& p) {
+  io.field("distribution", p.distribution, any,
+           "of lengths, a name of `stepsim list distributions`");
+  io.field("mean", p.spread.mean, between(0, 1e8),
+           "tokens of a document, longer ones cut at sequence_length; 0: that of values");
+  io.field("sigma", p.spread.sigma, between(0, 10),
+           "standard deviation, in units of the mean; 0: documents are equally long");
+  io.field("values", p.spread.values, positive, "empirical: lengths, each as likely");
+  io.fallback(p.imbalance, p.imbalance, "as lengths and ranks make it");
+  io.field("imbalance", p.imbalance, between(1, 1e5),
+           "work of attention of the busiest rank over the average; 1: samples are dealt out so "
+           "that it is even");
+}
+
 /// Lengths and batches.
 template <class Io>
 void describe_batches(Io& io, Training& t) {
@@ -81,6 +96,10 @@ void describe_batches(Io& io, Training& t) {
            "sequences or samples per step, all ranks together");
   io.field("micro_batch", t.micro_batch, between(1, 1e6),
            "sequences or samples per pass of one rank");
+  io.section("packing", t.packing, SequencePacking{},
+             "sequences are packed of documents, and tokens attend to those of their own document "
+             "only, as with sample packing of FlashAttention's or Transformer Engine's kernels for "
+             "several lengths (THD). Absent: to the whole sequence");
 }
 
 /// Types of numbers, and how gradients are added up.
@@ -222,6 +241,10 @@ void describe_ends(Io& io, Training& t) {
       "Without logits, for a vocabulary that is not split: liger_fused_linear, Liger's, which "
       "computes the head chunk by chunk with its gradients in the forward pass; "
       "cut_cross_entropy, Apple's, which computes its product again in the backward pass");
+  io.field("loss_chunks", t.loss_chunks, between(1, 1e6),
+           "head and loss run chunk by chunk of a pass's tokens, forward and backward, within the "
+           "forward pass, so that logits of one chunk exist at a time, as torchtitan's "
+           "ChunkedLossWrapper; 1: all tokens at once");
   io.field("loss_metrics", t.loss_metrics, between(0, 16),
            "losses computed again after each forward pass, to be reported (Composer: 2)");
   io.field("scan_layers", t.scan_layers, any,
