@@ -10,7 +10,7 @@
 namespace stepsim {
 namespace {
 
-constexpr double kFp32 = 4, kBf16 = 2;
+constexpr double kBf16 = 2;
 
 }  // namespace
 
