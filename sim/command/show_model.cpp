@@ -27,6 +27,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::int64_t kSequence = 4096;  ///< tokens, where nobody states them
+constexpr std::int64_t kPixels = 448;     ///< of an image's edge, about, where no model says it
 constexpr double kWeightBytes = 2;        ///< of a bf16 weight
 
 // --- from an argument to a scenario
@@ -55,6 +56,12 @@ Scenario scenario_around(const std::string& model, const ScenarioArgument& argum
   if (const auto* t = std::get_if<Transformer>(&read.shape); t != nullptr && !t->vision) {
     const std::int64_t length = t->positions > 0 ? std::min(t->positions, kSequence) : kSequence;
     overrides.push_back({"training.sequence_length", std::to_string(length)});
+    if (t->tower) {
+      const std::int64_t edge = t->tower->patch * t->tower->merge;
+      const std::int64_t pixels = t->tower->image > 0 ? t->tower->image : kPixels / edge * edge;
+      overrides.push_back({"training.images.height", std::to_string(pixels)});
+      overrides.push_back({"training.images.width", std::to_string(pixels)});
+    }
   }
   for (const std::string& text : argument.overrides) overrides.push_back(parse_override(text));
   return parse_scenario("cluster: {gpu: h100}\ntraining: {global_batch: 1}\n", "show model",
@@ -117,6 +124,7 @@ std::string parts_of(const HybridLayers& h) {
 }
 
 std::string positions_of(const Transformer& t) {
+  if (t.diffusion && !t.diffusion->rotary) return "fixed positions";
   if (t.alibi) return "ALiBi";
   if (t.relative_positions > 0) return "relative positions";
   if (t.positions > 0) return fmt::format("{} learned positions", grouped(t.positions));
@@ -147,6 +155,34 @@ std::string biases_of(const Transformer& t) {
   return t.qkv_bias ? "biases of queries, keys and values" : "no biases";
 }
 
+std::string tower_of(const VisionTower& v) {
+  return fmt::format(
+      "a tower of {} layers of width {} for patches of {} pixels, {} of them a token", v.layers,
+      grouped(v.hidden), v.patch, v.merge * v.merge);
+}
+
+std::string ends_of(const Diffusion& d) {
+  std::string text = fmt::format("latents: patches of {} numbers, {} predicted",
+                                 grouped(d.patch_values()), grouped(d.patch_outputs()));
+  if (d.classes > 0) text += fmt::format("; {} classes", grouped(d.classes));
+  if (d.text)
+    text += fmt::format("; {} tokens of text, {}", grouped(d.text->tokens),
+                        d.cross() ? "attended to"
+                                  : fmt::format("a stream of their own but for the last {} layers",
+                                                d.text->single_layers));
+  return text;
+}
+
+std::string ends_of(const Transformer& t) {
+  if (t.diffusion) return ends_of(*t.diffusion);
+  if (t.vision)
+    return fmt::format("{} patches and {} classes", t.vision->patches(),
+                       grouped(t.vision->classes));
+  return fmt::format("vocabulary {}, head {}{}", grouped(t.vocabulary),
+                     t.tied_embeddings ? "tied to the embedding" : "of its own",
+                     t.logit_cap ? ", capped logits" : "");
+}
+
 std::vector<std::string> layers_of(const Transformer& t) {
   const std::string encoder =
       t.encoder_layers > 0 ? fmt::format("{} encoder and ", t.encoder_layers) : "";
@@ -158,12 +194,8 @@ std::vector<std::string> layers_of(const Transformer& t) {
                   t.qk_norm ? ", norms of queries and keys" : "", positions_of(t),
                   t.causal ? "" : ", not causal")};
   if (t.hybrid) texts.insert(texts.begin() + 1, parts_of(*t.hybrid));
-  texts.push_back(t.vision
-                      ? fmt::format("{} patches and {} classes", t.vision->patches(),
-                                    grouped(t.vision->classes))
-                      : fmt::format("vocabulary {}, head {}", grouped(t.vocabulary),
-                                    t.tied_embeddings ? "tied to the embedding" : "of its own") +
-                            (t.logit_cap ? ", capped logits" : ""));
+  texts.push_back(ends_of(t));
+  if (t.tower) texts.push_back(tower_of(*t.tower));
   return texts;
 }
 
@@ -230,6 +262,9 @@ void count_flops(Card& card, Scenario scenario) {
   const double units = by_token ? static_cast<double>(scenario.sequence_length()) : 1;
   card.unit = by_token ? "token" : "sample";
   if (t != nullptr) card.length = fmt::format("{} tokens", grouped(scenario.sequence_length()));
+  if (const auto image = scenario.image_tokens())
+    card.length += fmt::format(", {} of them of an image of {} x {} pixels", image->merged,
+                               image->width, image->height);
   if (scenario.target_length() > 0)
     card.length += fmt::format(" and {} to predict", grouped(scenario.target_length()));
   card.attention = sample.attention.flops() / units;

@@ -18,6 +18,9 @@ struct BlockChain {
   std::map<std::size_t, std::size_t> without_copy = {};  ///< as OpGraph's
 };
 
+/// Appends a block, and as many places in the chain.
+void append(BlockChain& model, Block block, std::int64_t times = 1);
+
 /// Embedding, one layer, head; a model with experts has two kinds of layers where the leading ones
 /// are dense, and so has one with an encoder before its decoder.
 BlockChain transformer_blocks(const Scenario& scenario, const Transformer& model, const Pass& pass);
@@ -42,6 +45,9 @@ BlockChain dlrm_blocks(const Dlrm& model, Pass pass, const Parallelism& split);
 
 /// Parameters of the whole model, unpadded, as papers count them.
 double parameter_count(const Transformer& model);
+/// REQUIRES: the model is a diffusion transformer.
+double diffusion_parameters(const Transformer& model);
+double parameter_count(const VisionTower& tower, std::int64_t decoder_hidden);
 double parameter_count(const Mlp& model);
 double parameter_count(const ResNet& model);
 double parameter_count(const Dlrm& model);

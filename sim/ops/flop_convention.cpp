@@ -13,9 +13,10 @@ namespace {
 
 constexpr double kPasses = 3;  // forward, and twice as much backward
 
-/// Attention, so weighed, and adapters.
+/// Attention, so weighed, and adapters; and a tower, whose patches are not the tokens that others
+/// count.
 Flops beside_weights(const FlopTally& f, double attention) {
-  return (f.attention * attention + f.adapters) * kPasses;
+  return (f.attention * attention + f.adapters) * kPasses + f.tower;
 }
 
 /// Products with the model's weights, and all others.
@@ -64,6 +65,7 @@ const Registered<FlopConvention> causal{
 const Registered<FlopConvention> palm{
     {.name = "palm",
      .description = "6N + full attention, N with embeddings (PaLM, arXiv 2204.02311, appendix B)",
+     .by_parameters = true,
      .model_flops = [](const FlopTally& f, const ParameterTally& p) {
        return of_parameters(p.active, f, 1);
      }}};
@@ -72,6 +74,7 @@ const Registered<FlopConvention> nanogpt{
     {.name = "nanogpt",
      .description =
          "as palm, N without the position table (karpathy/nanoGPT model.py, estimate_mfu)",
+     .by_parameters = true,
      .model_flops = [](const FlopTally& f, const ParameterTally& p) {
        return of_parameters(p.active - p.positions, f, 1);
      }}};
@@ -80,6 +83,7 @@ const Registered<FlopConvention> torchtitan{
     {.name = "torchtitan",
      .description =
          "as palm, N without the embedding (pytorch/torchtitan torchtitan/models/utils.py)",
+     .by_parameters = true,
      .model_flops = [](const FlopTally& f, const ParameterTally& p) {
        return of_parameters(p.active - p.tokens - p.positions, f, 1);
      }}};
@@ -88,6 +92,7 @@ const Registered<FlopConvention> six_nd{
     {.name = "6nd",
      .description = "6N a token, N with embeddings, no attention (Brown et al. 2020, arXiv "
                     "2005.14165, table D.1)",
+     .by_parameters = true,
      .attention = 0,
      .model_flops = [](const FlopTally& f, const ParameterTally& p) {
        return of_parameters(p.active, f, 0);
@@ -97,6 +102,7 @@ const Registered<FlopConvention> kaplan{
     {.name = "kaplan",
      .description =
          "6N a token, N without embeddings and head, no attention (arXiv 2001.08361, section 2.1)",
+     .by_parameters = true,
      .attention = 0,
      .model_flops = [](const FlopTally& f, const ParameterTally& p) {
        return of_parameters(p.active - p.tokens - p.positions - p.head, f, 0);
@@ -104,7 +110,8 @@ const Registered<FlopConvention> kaplan{
 
 ParameterTally tally(const Transformer& t) {
   const auto table = [&](std::int64_t rows) { return static_cast<double>(rows * t.hidden); };
-  return {.active = active_parameter_count(t),
+  const double tower = t.tower ? parameter_count(*t.tower, t.hidden) : 0;
+  return {.active = active_parameter_count(t) - tower,
           .tokens = table(t.vocabulary),
           .positions = table(t.positions),
           .head = t.tied_embeddings ? 0 : table(t.vocabulary)};
@@ -135,6 +142,13 @@ const FlopConvention& flop_convention(const std::string& name, const Model& mode
   if (!convention->any_model && !std::holds_alternative<Transformer>(model.shape)) {
     throw UserError(
         fmt::format("run.flops {} is about transformers, but '{}' is none", name, model.name));
+  }
+  const auto* t = std::get_if<Transformer>(&model.shape);
+  if (convention->by_parameters && t != nullptr && t->diffusion) {
+    throw UserError(fmt::format(
+        "run.flops {} counts all parameters for each token, but those that condition the layers of "
+        "'{}' see a sample once: state gemms or megatron",
+        name, model.name));
   }
   return *convention;
 }

@@ -22,6 +22,8 @@ struct FlopTally {
   Flops attention;  ///< scores and their products with the values, without a causal mask
   Flops head;       ///< logits
   Flops adapters;   ///< products with what is trained beside frozen weights
+  /// all of a vision tower and its projector, forward and, of what has gradients, backward
+  Flops tower;
   double tokens = 0;
   bool is_frozen = false;  ///< the model's weights have no gradients
   /// Passes that multiply the model's weights, forward and backward, in units of the first.
@@ -41,6 +43,7 @@ struct FlopConvention {
   std::string_view name;
   std::string_view description;  ///< with its source
   bool any_model = false;        ///< true: it counts models that are no transformer, too
+  bool by_parameters = false;    ///< true: parameters times tokens, which are words
   double attention = 1;          ///< weight of the tally: 1/2 counts the causal half
   /// The model FLOPs of one step, without recompute.
   Flops (*model_flops)(const FlopTally& flops, const ParameterTally& parameters) = nullptr;

@@ -56,6 +56,17 @@ std::vector<bool> behind_adapters(const OpDag& dag) {
   return behind;
 }
 
+void drop_input_gradient(OpDag& dag) {
+  for (Op& op : dag.ops) {
+    if (op.parameters.empty()) {
+      drop_gradient(op);
+      continue;
+    }
+    std::erase_if(op.backward, [](const Item& item) { return !is_for_weights(item); });
+    return;
+  }
+}
+
 void train_adapters_alone(OpDag& dag, bool first) {
   const std::vector<bool> behind = behind_adapters(dag);
   for (OpDag::Vertex v = 0; v < dag.ops.size(); ++v) {

@@ -29,4 +29,8 @@ std::vector<bool> behind_adapters(const OpDag& dag);
 /// trained, so that its ops before the first adapter have no backward pass and keep nothing.
 void train_adapters_alone(OpDag& dag, bool first);
 
+/// Leaves out what only the gradient of a block's input needs: of the ops up to the first that has
+/// parameters. REQUIRES: each op waits for the one before it.
+void drop_input_gradient(OpDag& dag);
+
 }  // namespace stepsim

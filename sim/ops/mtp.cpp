@@ -52,7 +52,7 @@ Block mtp_layer_block(const LayerStack& stack, bool owns_table) {
           .dag = stack.layer(stack.model.experts.has_value(), std::move(dag)),
           .input = {},
           .recomputable = true,
-          .behind_layers = true};
+          .place = BlockPlace::back};
 }
 
 }  // namespace stepsim

@@ -54,16 +54,25 @@ Flops of_adapters(const Block& block) {
   return sum;
 }
 
+/// Forward, the gradients of what enters, and those of weights: as many of these as the block has.
+double block_passes(const Block& block) {
+  return 1 + (block.has_gradient() ? 1 : 0) + (block.parameters() > 0 ? 1 : 0);
+}
+
 void add_totals(OpGraph& graph, const Scenario& s) {
   const FlopConvention& convention = flop_convention(s.run.flops, s.model);
   const double passes = static_cast<double>(s.micro_batches()) * s.parallelism.tensor;
   FlopTally tally{.tokens = static_cast<double>(s.training.global_batch *
                                                 (s.sequence_length() + s.target_length())),
-                  .is_frozen = s.training.lora.has_value()};
+                  .is_frozen = s.training.lora || !s.training.trains(TowerPart::decoder)};
   const auto add = [&](const std::vector<std::size_t>& chain, double times) {
     for (const std::size_t index : chain) {
       const Block& block = graph.blocks[index];
       const ForwardFlops forward = block.forward_flops();
+      if (block.place == BlockPlace::front) {
+        tally.tower += (forward.products + forward.attention) * (block_passes(block) * times);
+        continue;
+      }
       const Flops adapters = of_adapters(block);
       (block.recomputable ? tally.layers : tally.head) += (forward.products - adapters) * times;
       tally.attention += forward.attention * times;
@@ -75,7 +84,7 @@ void add_totals(OpGraph& graph, const Scenario& s) {
   add(graph.first_chain, passes);
   graph.model_flops = convention.model_flops(tally, parameter_tally(s.model));
   graph.flop_convention = fmt::format("{}: {}{}", convention.name, convention.description,
-                                      s.training.lora ? "; frozen weights: backward 1x" : "");
+                                      tally.is_frozen ? "; frozen weights: backward 1x" : "");
 }
 
 }  // namespace
@@ -169,7 +178,7 @@ Bytes Block::tables() const {
 }
 
 Bytes Block::saved(const Recomputation& recompute) const {
-  if (recomputable && recompute.kind == Recompute::full) return input;
+  if (recomputable && recompute.kind == Recompute::full) return has_gradient() ? input : Bytes{0};
   Bytes sum;
   for (const Op& op : dag.ops) sum += op.kept();
   for (const RecomputeRegion& region : regions) {
@@ -185,7 +194,7 @@ Bytes Block::weight_copies() const {
 }
 
 std::vector<const Op*> Block::recomputed(const Recomputation& recompute) const {
-  if (!recomputable || recompute.kind != Recompute::full) return {};
+  if (!recomputable || recompute.kind != Recompute::full || !has_gradient()) return {};
   std::vector<const Op*> ops = order();
   if (!recompute.early_stop) return ops;
   while (!ops.empty() && ops.back()->saved <= Bytes{0}) ops.pop_back();

@@ -142,6 +142,10 @@ struct RecomputeRegion {
   ForwardFlops flops;      ///< FLOPs of what is repeated
 };
 
+/// Where a pipeline has a layer: dealt to the stages, or with what is before the layers or behind
+/// them.
+enum class BlockPlace { dealt, front, back };
+
 /// One unit of the model: what full recompute checkpoints, ZeRO-3 gathers and the pipeline deals
 /// out.
 struct Block {
@@ -149,12 +153,11 @@ struct Block {
   OpDag dag;
   Bytes input;  ///< the activation that enters it, as full recompute keeps it, per micro-batch
   bool recomputable = false;
-  /// a layer that stays with the head, wherever the others are dealt to
-  bool behind_layers = false;
+  BlockPlace place = BlockPlace::dealt;
   std::vector<RecomputeRegion> regions = {};  ///< in the order in which a forward pass meets them
 
   /// Whether the pipeline deals it out.
-  bool is_layer() const { return recomputable && !behind_layers; }
+  bool is_layer() const { return recomputable && place == BlockPlace::dealt; }
   /// The ops in an order in which a framework runs them forward (a topological order, stable by
   /// name of insertion). Throws InternalError when the graph has a cycle.
   std::vector<const Op*> order() const;

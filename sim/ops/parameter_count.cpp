@@ -61,7 +61,8 @@ double expert_layer(const Transformer& m) {
 double ends(const Transformer& m) {
   const double stacks = m.encoder_layers > 0 ? 2 : 1;
   const double h = real(m.hidden);
-  double sum = stacks * real(m.positions + m.token_types) * h +
+  double sum = (m.tower ? parameter_count(*m.tower, m.hidden) : 0) +
+               stacks * real(m.positions + m.token_types) * h +
                stacks * real(m.relative_positions * m.heads);
   if (m.vision) {
     const double classes = real(m.vision->classes);
@@ -117,6 +118,7 @@ double hybrid_layers(const Transformer& m) {
 }  // namespace
 
 double parameter_count(const Transformer& m) {
+  if (m.diffusion) return diffusion_parameters(m);
   if (m.hybrid) return hybrid_layers(m) + norm_size(m, m.hidden) + ends(m);
   const double attention = m.mla ? latent_attention(m) : plain_attention(m);
   const double dense_layer = mlp_size(m, m.ffn) + mlp_biases(m);

@@ -29,7 +29,7 @@ PassShape shape_of(const Scenario& s) {
           .sequence = std::max<std::int64_t>(s.sequence_length() / s.parallelism.context.degree, 1),
           .vocabulary_multiple =
               s.training.vocabulary_multiple.value_or(s.parallelism.tensor > 1 ? 128 : 1),
-          .frozen = s.training.lora.has_value(),
+          .frozen = s.training.lora || !s.training.trains(TowerPart::decoder),
           .packed = packed_keys(s, 0),
           .packed_in_windows = packed_keys_in_windows(s)};
 }

@@ -103,6 +103,10 @@ struct Pass : PassShape, PassPrecision, PassSplit {
   Bytes activation(std::int64_t width) const {
     return Bytes{element() * static_cast<double>(tokens() * width)};
   }
+  /// That activation's share of this rank outside tensor-parallel regions.
+  Bytes outer_activation(std::int64_t width) const {
+    return Bytes{element() * static_cast<double>(outer_tokens() * width)};
+  }
   /// The pass as a part of a layer sees it that its style may leave in fp32.
   Pass of(LayerPart part) const;
   /// The pass as the embedding and what residual connections carry between blocks see it: autocast

@@ -9,27 +9,15 @@
 #include <utility>
 
 #include "sim/ops/blocks.hpp"
+#include "sim/ops/diffusion.hpp"
 #include "sim/ops/frozen.hpp"
 #include "sim/ops/mtp.hpp"
+#include "sim/ops/tower.hpp"
 #include "sim/ops/transformer_heads.hpp"
 #include "sim/ops/transformer_layer.hpp"
 
 namespace stepsim {
 namespace {
-
-Bytes block_input(const Pass& pass, std::int64_t hidden) {
-  return Bytes{pass.carried().element() * static_cast<double>(pass.outer_tokens() * hidden)};
-}
-
-Block layer_block(const LayerStack& stack, const std::string& name, OpDag dag) {
-  Block block{.name = name,
-              .dag = std::move(dag),
-              .input = block_input(stack.pass, stack.model.hidden),
-              .recomputable = true};
-  if (stack.lora != nullptr) train_adapters_alone(block.dag, stack.first);
-  block.regions = recompute_regions(block);
-  return block;
-}
 
 Block layer_block(const LayerStack& stack, const std::string& name, bool with_experts) {
   return layer_block(stack, name, stack.layer(with_experts));
@@ -53,22 +41,43 @@ void add_tokens(OpDag& dag, const LayerStack& stack, Op tokens, const Vertices& 
           {last});
 }
 
+PatchShape patches_of(const Transformer& model) {
+  const Vision& v = *model.vision;
+  return {.patches = v.patches(),
+          .values = v.patch_values(),
+          .hidden = model.hidden,
+          .positions = model.positions};
+}
+
 Block embedding_block(const LayerStack& stack) {
   Block block{.name = "embedding"};
   add_tokens(block.dag, stack,
-             stack.model.vision ? patch_embedding(stack.pass, stack.model)
+             stack.model.vision ? patch_embedding(stack.pass, patches_of(stack.model))
                                 : embedding(stack.pass.carried(), stack.model),
              {});
   return block;
+}
+
+/// The embedding, and before it the tower of a model that has one.
+void append_embedding(BlockChain& result, const Scenario& scenario, const LayerStack& stack) {
+  Block block = embedding_block(stack);
+  if (stack.model.tower) {
+    append_tower(result, scenario, *stack.model.tower, stack.pass);
+    add_images(block.dag, scenario, stack.pass);
+  }
+  const bool first = stack.lora != nullptr || !stack.model.tower;
+  if (stack.pass.frozen) train_adapters_alone(block.dag, first);
+  append(result, std::move(block));
 }
 
 /// Between the stacks: the encoder's output, which the decoder's layers share, and the embedding of
 /// the target sequence with the weights of the source's.
 Block between_block(const LayerStack& encoder, const LayerStack& decoder) {
   const std::int64_t h = encoder.model.hidden;
-  Block block{.name = "encoder output", .dag = {}, .input = block_input(encoder.pass, h)};
+  Block block{
+      .name = "encoder output", .dag = {}, .input = encoder.pass.carried().outer_activation(h)};
   Op output = encoder.norm_of("encoder norm", h, false);
-  output.saved += block_input(encoder.pass, h);  // the norm's output
+  output.saved += encoder.pass.carried().outer_activation(h);  // the norm's output
   const Vertex last = block.dag.add(std::move(output), {});
   add_tokens(block.dag, decoder, share_weights(embedding(decoder.pass, decoder.model)), {last});
   return block;
@@ -76,13 +85,6 @@ Block between_block(const LayerStack& encoder, const LayerStack& decoder) {
 
 std::int64_t leading_dense_layers(const Transformer& model) {
   return model.experts ? std::min(model.experts->dense_layers, model.layers) : 0;
-}
-
-/// Appends a block, and as many places in the chain.
-void append(BlockChain& model, Block block, std::int64_t times = 1) {
-  if (times == 0) return;
-  model.chain.insert(model.chain.end(), static_cast<std::size_t>(times), model.blocks.size());
-  model.blocks.push_back(std::move(block));
 }
 
 /// Embedding and encoder of a model that has both; returns its decoder.
@@ -165,7 +167,7 @@ void append_mtp(BlockChain& result, const Scenario& scenario, const LayerStack& 
   const std::size_t layer = result.blocks.size();
   for (const bool owns : {owns_table, false}) {
     Block block = mtp_layer_block(stack, owns);
-    block.input = block_input(stack.pass, stack.model.hidden);
+    block.input = stack.pass.carried().outer_activation(stack.model.hidden);
     block.regions = recompute_regions(block);
     result.blocks.push_back(std::move(block));
     if (!owns) break;
@@ -182,8 +184,14 @@ void append_mtp(BlockChain& result, const Scenario& scenario, const LayerStack& 
 
 }  // namespace
 
+void append(BlockChain& model, Block block, std::int64_t times) {
+  if (times == 0) return;
+  model.chain.insert(model.chain.end(), static_cast<std::size_t>(times), model.blocks.size());
+  model.blocks.push_back(std::move(block));
+}
+
 bool shares_embedding(const Transformer& model) {
-  return (model.tied_embeddings && !model.vision) || model.mtp_layers > 0;
+  return (model.tied_embeddings && model.has_words()) || model.mtp_layers > 0;
 }
 
 BlockChain transformer_blocks(const Scenario& scenario, const Transformer& model,
@@ -198,7 +206,8 @@ BlockChain transformer_blocks(const Scenario& scenario, const Transformer& model
                          model.causal && !has_encoder,
                          0,
                          training.lora ? &*training.lora : nullptr};
-  if (!has_encoder) append(result, embedding_block(first));
+  if (model.diffusion) return diffusion_blocks(scenario, first);
+  if (!has_encoder) append_embedding(result, scenario, first);
   const LayerStack stack = has_encoder ? append_encoder(result, scenario, first) : first;
   if (model.hybrid) {
     append_hybrid(result, stack);
@@ -208,11 +217,8 @@ BlockChain transformer_blocks(const Scenario& scenario, const Transformer& model
   }
   if (model.mtp_layers > 0) append_mtp(result, scenario, stack);
   append(result, head_block(stack, owns_weights));
-  if (stack.lora != nullptr) {
-    train_adapters_alone(result.blocks.front().dag, true);
-    train_adapters_alone(result.blocks.back().dag, false);
-  }
-  const bool copies_embedding = model.tied_embeddings && !model.vision && !pass.frozen;
+  if (pass.frozen) train_adapters_alone(result.blocks.back().dag, false);
+  const bool copies_embedding = model.tied_embeddings && model.has_words() && !pass.frozen;
   if (copies_embedding && scenario.parallelism.pipeline.stages > 1) {
     result.without_copy[result.chain.back()] = result.blocks.size();
     result.blocks.push_back(head_block(stack, false));

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "sim/ops/blocks.hpp"
 #include "sim/ops/frozen.hpp"
 #include "sim/ops/layer/adapter.hpp"
 #include "sim/ops/style/style.hpp"
@@ -148,10 +149,11 @@ LayerStack::Stream LayerStack::add_part(OpDag& dag, const std::string& name, boo
   const std::string norm_name = (model.post_norm ? name : next) + " norm";
   Vertices inputs = body(stream.normed);
   if (model.sandwich_norm) inputs = {dag.add(norm_of(name + " output norm", h, false), inputs)};
+  if (modulates(name)) inputs = {dag.add(modulation_gate(pass, name + " gate", h), inputs)};
   // The residual connection goes around all of it.
   inputs.insert(inputs.end(), stream.sum.begin(), stream.sum.end());
   const bool has_norm = model.post_norm || !next.empty();
-  if (has_norm && pass.style->joins_residual_and_norm) {
+  if (has_norm && pass.style->joins_residual_and_norm && !modulates(next)) {
     const Vertex both = dag.add(residual_norm(pass, sum_name + ", " + norm_name, h, model.dropout,
                                               bias, model.rms_norm, model.bias),
                                 inputs);
@@ -159,12 +161,37 @@ LayerStack::Stream LayerStack::add_part(OpDag& dag, const std::string& name, boo
   }
   const Vertex sum = dag.add(residual(pass, sum_name, h, model.dropout, bias), inputs);
   if (!has_norm) return {{sum}, {sum}};
-  const Vertex normed = dag.add(norm_of(norm_name, h), {sum});
-  return {{normed}, {model.post_norm ? normed : sum}};
+  if (model.post_norm) {
+    const Vertex normed = dag.add(norm_of(norm_name, h), {sum});
+    return {{normed}, {normed}};
+  }
+  return {add_norm(dag, next, {sum}), {sum}};
 }
 
-/// Queries, keys and values from one projection, or from one each; returns the core of attention.
-Vertex LayerStack::add_heads(OpDag& dag, const Vertices& inputs) const {
+/// Whether vectors of each sample modulate that part: all but attention to text, whose norm has
+/// weights.
+bool LayerStack::modulates(const std::string& part) const {
+  return model.diffusion && !part.empty() && part != "cross attention";
+}
+
+/// The norm before a part, and what modulates it; returns the last.
+Vertices LayerStack::add_norm(OpDag& dag, const std::string& part, const Vertices& inputs) const {
+  const std::string name = part + " norm";
+  Op own = norm_of(name, model.hidden);
+  if (!modulates(part)) return {dag.add(std::move(own), inputs)};
+  const Vertex normed = dag.add(without_weights(std::move(own)), inputs);
+  return {dag.add(modulate(pass, name + " modulation", model.hidden), {normed})};
+}
+
+/// The norm before a layer's first part, which its residual connection leaves.
+LayerStack::Stream LayerStack::add_first_norm(OpDag& dag, const std::string& part,
+                                              const Vertices& inputs) const {
+  const Vertices normed = add_norm(dag, part, inputs);
+  return {normed, normed};
+}
+
+/// Queries, keys and values from one projection, or from one each, with their norms.
+Vertices LayerStack::add_projections(OpDag& dag, const Vertices& inputs) const {
   const AttentionShape shape = attention();
   const std::int64_t h = model.hidden;
   const std::int64_t attended = shape.heads * shape.head_dim;
@@ -190,9 +217,16 @@ Vertex LayerStack::add_heads(OpDag& dag, const Vertices& inputs) const {
     add(of_the_same_input(gathered, "keys", h, kv, bias), LoraTarget::linear_k, kv);
     add(of_the_same_input(gathered, "values", h, kv, bias), LoraTarget::linear_v, kv);
   }
-  if (model.qk_norm) heads = {dag.add(head_norm(pass, shape), heads)};
-  const Vertex core = dag.add(core_attention(pass, shape), heads);
-  return model.attention_gate ? dag.add(attention_gate(pass, attended), {core}) : core;
+  if (model.qk_norm) heads = {dag.add(head_norm(pass, shape, model.wide_qk_norm), heads)};
+  return heads;
+}
+
+/// The core of attention behind its queries, keys and values.
+Vertex LayerStack::add_heads(OpDag& dag, const Vertices& inputs) const {
+  const AttentionShape shape = attention();
+  const Vertex core = dag.add(core_attention(pass, shape), add_projections(dag, inputs));
+  return model.attention_gate ? dag.add(attention_gate(pass, shape.heads * shape.head_dim), {core})
+                              : core;
 }
 
 /// Queries, keys and values from their narrow layers (DeepSeek-V2, section 2.1).
@@ -238,8 +272,14 @@ LayerStack::Stream LayerStack::add_cross_attention(OpDag& dag, const Stream& str
     AttentionShape shape = attention();
     shape.causal = shape.bias = shape.rotary = false;
     shape.keys = source_sequence;
-    Pass source = pass;
+    Pass source = pass, own = pass;
     source.sequence = source_sequence;
+    if (model.diffusion) {
+      // Each context rank has all of the text.
+      own.context = source.context = {};
+      source.sequence_parallel = false;
+    }
+    const auto repeats = static_cast<double>(pass.context.degree);
     const std::int64_t h = model.hidden;
     const std::int64_t queries = shape.heads * shape.head_dim;
     const std::int64_t kv = shape.kv_heads * shape.head_dim;
@@ -247,13 +287,15 @@ LayerStack::Stream LayerStack::add_cross_attention(OpDag& dag, const Stream& str
         dag.add(column_linear(pass, "cross queries", h, queries, model.bias), normed);
     // The encoder's output is kept once for all layers, and each adds to its gradient.
     const auto of_source = [&](const std::string& name, std::int64_t width) {
-      return dag.add(of_the_same_input(source, name, h, width, model.bias), {query});
+      Op op = of_the_same_input(source, name, h, width, model.bias);
+      op.flops = op.flops / repeats;
+      return dag.add(std::move(op), {query});
     };
-    const Vertices heads =
-        pass.style->fused_qkv
-            ? Vertices{of_source("source keys and values", 2 * kv)}
-            : Vertices{of_source("source keys", kv), of_source("source values", kv)};
-    const Vertex core = dag.add(core_attention(pass, shape), heads);
+    Vertices heads = pass.style->fused_qkv
+                         ? Vertices{of_source("source keys and values", 2 * kv)}
+                         : Vertices{of_source("source keys", kv), of_source("source values", kv)};
+    if (model.qk_norm) heads = {dag.add(head_norm(own, shape, model.wide_qk_norm), heads)};
+    const Vertex core = dag.add(core_attention(own, shape), heads);
     return Vertices{dag.add(row_linear(pass, "cross projection", queries, h, model.bias), {core})};
   });
 }
@@ -342,10 +384,7 @@ OpDag LayerStack::layer(bool with_experts, OpDag before) const {
   const std::size_t begin = dag.ops.size();
   const Vertices input = dag.ops.empty() ? Vertices{} : Vertices{dag.ops.size() - 1};
   Stream stream{input, input};
-  if (!model.post_norm) {
-    const Vertex normed = dag.add(norm_of("attention norm", model.hidden), input);
-    stream = {{normed}, {normed}};
-  }
+  if (!model.post_norm) stream = add_first_norm(dag, "attention", input);
   const bool crosses = source_sequence > 0;
   stream = add_attention(dag, stream, crosses ? "cross attention" : "mlp");
   if (crosses) stream = add_cross_attention(dag, stream);
@@ -402,6 +441,16 @@ OpDag LayerStack::hybrid_layer(std::string_view kinds) const {
     input = {dag.ops.size() - 1};
   }
   return dag;
+}
+
+Block layer_block(const LayerStack& stack, const std::string& name, OpDag dag) {
+  Block block{.name = name,
+              .dag = std::move(dag),
+              .input = stack.pass.carried().outer_activation(stack.model.hidden),
+              .recomputable = true};
+  if (stack.pass.frozen) train_adapters_alone(block.dag, stack.first);
+  block.regions = recompute_regions(block);
+  return block;
 }
 
 }  // namespace stepsim

@@ -28,6 +28,12 @@ struct LayerStack {
   Op norm_of(const std::string& name, std::int64_t width, bool branches = true) const;
   /// All ops of one layer, behind the last of those that come before it.
   OpDag layer(bool with_experts, OpDag before = {}) const;
+  /// All ops of a layer of two streams of tokens, its own and `text`'s, each with weights of its
+  /// own, whose attention is of both together.
+  OpDag joint_layer(const LayerStack& text) const;
+  /// All ops of a layer whose attention stands beside the MLP, in one product before them and one
+  /// behind them.
+  OpDag single_layer() const;
   /// All ops of a hybrid model's layer of these parts, letters of its pattern.
   OpDag hybrid_layer(std::string_view kinds) const;
 
@@ -49,7 +55,11 @@ struct LayerStack {
   Op query_key_value(const AttentionShape& shape) const;
   Stream add_part(OpDag& dag, const std::string& name, bool bias, const Stream& stream,
                   const std::string& next, const Body& body) const;
+  Vertices add_projections(OpDag& dag, const Vertices& inputs) const;
   Vertex add_heads(OpDag& dag, const Vertices& inputs) const;
+  bool modulates(const std::string& part) const;
+  Vertices add_norm(OpDag& dag, const std::string& part, const Vertices& inputs) const;
+  Stream add_first_norm(OpDag& dag, const std::string& part, const Vertices& inputs) const;
   Vertex add_latent_heads(OpDag& dag, const Vertices& inputs) const;
   Stream add_attention(OpDag& dag, const Stream& stream, const std::string& next) const;
   Stream add_cross_attention(OpDag& dag, const Stream& stream) const;
@@ -62,5 +72,8 @@ struct LayerStack {
   Vertices add_delta_net(OpDag& dag, const Vertices& inputs) const;
   void add_mlp(OpDag& dag, const Stream& stream, bool with_experts) const;
 };
+
+/// A layer of a stack with what selective recompute drops of it; frozen weights have no gradients.
+Block layer_block(const LayerStack& stack, const std::string& name, OpDag dag);
 
 }  // namespace stepsim

@@ -137,6 +137,7 @@ Working saved_by(const Block& block, const Recomputation& recompute) {
 }
 
 BlockPeak backward_peak(const Block& block, const Recomputation& recompute) {
+  if (!block.has_gradient()) return {};
   return BackwardWalk(block, recompute).peak();
 }
 

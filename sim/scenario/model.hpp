@@ -7,7 +7,10 @@
 #include <variant>
 #include <vector>
 
+#include "sim/scenario/attention_window.hpp"
+#include "sim/scenario/diffusion.hpp"
 #include "sim/scenario/gpu.hpp"
+#include "sim/scenario/vision_tower.hpp"
 
 namespace stepsim {
 
@@ -36,21 +39,6 @@ struct LatentAttention {
   std::int64_t value_dim = 0;
   std::int64_t key_dim() const { return nope_dim + rope_dim; }
   bool operator==(const LatentAttention&) const = default;
-};
-
-/// How a layer's attention is narrower than its sequence: each token attends to so many, its own
-/// included, or to those of its chunk.
-enum class WindowKind { sliding, chunk };
-struct AttentionWindow {
-  std::int64_t tokens = 0;
-  WindowKind kind = WindowKind::sliding;
-  std::int64_t full_every = 0;  ///< the last of so many layers attends to all; 0: none does
-
-  /// Whether the layer, counted from 0, is one of those that are narrower.
-  bool narrows(std::int64_t layer) const {
-    return full_every == 0 || (layer + 1) % full_every != 0;
-  }
-  bool operator==(const AttentionWindow&) const = default;
 };
 
 /// A gated delta net (Yang et al. 2024, arXiv 2412.06464): linear attention whose states forget,
@@ -106,8 +94,8 @@ struct MaskedHead {
   bool operator==(const MaskedHead&) const = default;
 };
 
-/// A transformer: a decoder (GPT, Llama), an encoder (BERT, ViT), or both (T5); dense or with
-/// experts.
+/// A transformer: a decoder (GPT, Llama; with a tower for images, Qwen2.5-VL), an encoder (BERT,
+/// ViT), both (T5), or one of latents (DiT); dense or with experts.
 struct Transformer {
   std::int64_t layers = 0;
   std::int64_t encoder_layers = 0;  ///< layers whose output every layer attends to; 0: none
@@ -131,6 +119,7 @@ struct Transformer {
   bool bias = true;              ///< biases in the linear layers
   bool qkv_bias = false;  ///< biases of queries, keys and values where the other layers have none
   bool qk_norm = false;   ///< a norm over each head of queries and keys
+  bool wide_qk_norm = false;    ///< with qk_norm: over all heads together
   bool attention_gate = false;  ///< sigmoids, as many as queries, weigh what attention hands on
   bool sinks = false;           ///< a learned score a head that takes its share of the softmax
   bool score_cap = false;       ///< the tanh of scores before the softmax (Gemma 2)
@@ -141,12 +130,16 @@ struct Transformer {
   std::optional<AttentionWindow> window;  ///< absent: all layers attend to the whole sequence
   std::optional<Experts> experts;
   std::optional<LatentAttention> mla;  ///< replaces heads of queries, keys and values
+  std::optional<VisionTower> tower;    ///< images among the words
   std::optional<Vision> vision;        ///< replaces the vocabulary
+  std::optional<Diffusion> diffusion;  ///< replaces the vocabulary
   std::optional<MaskedHead> masked;    ///< replaces the next token's logits
   bool rotary() const {
     return positions == 0 && relative_positions == 0 && !alibi && !mla &&
-           (!hybrid || hybrid->rotary);
+           (!hybrid || hybrid->rotary) && (!diffusion || diffusion->rotary);
   }
+  /// Whether its input are words, and its output the next ones or those that are masked.
+  bool has_words() const { return !vision && !diffusion; }
   bool operator==(const Transformer&) const = default;
 };
 

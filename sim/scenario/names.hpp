@@ -50,6 +50,19 @@ inline constexpr auto kNames<OffloadModule> = names_until(OffloadModule::moe_act
 template <>
 inline constexpr auto kNames<WindowKind> = names_until(WindowKind::chunk, "sliding", "chunk");
 template <>
+inline constexpr auto kNames<PatchMerging> = names_until(PatchMerging::average, "concatenate",
+                                                         "average");
+template <>
+inline constexpr auto kNames<ProjectorNorm> = names_until(ProjectorNorm::rms, "none", "layer",
+                                                          "rms");
+template <>
+inline constexpr auto kNames<TowerPart> = names_until(TowerPart::decoder, "tower", "projector",
+                                                      "decoder");
+template <>
+inline constexpr auto kNames<Modulation> = names_until(Modulation::shared, "layer", "shared");
+template <>
+inline constexpr auto kNames<TextKind> = names_until(TextKind::joint, "cross", "joint");
+template <>
 inline constexpr auto kNames<SplitProducts> = names_until(SplitProducts::flux, "none",
                                                           "user_buffers", "async_tp", "flux");
 template <>

@@ -117,6 +117,7 @@ struct Parallelism {
   bool gather_each = false;  ///< dtensor: linear layers of one input gather it for themselves
   ContextParallel context;
   ExpertParallel expert;
+  bool split_tower = false;  ///< tensor ranks split a vision tower, too; false: each has all of it
   EmbeddingSplit embedding = EmbeddingSplit::table;
   BottomMlp bottom_mlp = BottomMlp::each;
   Pipeline pipeline;

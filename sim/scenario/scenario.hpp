@@ -119,6 +119,13 @@ struct Scenario {
     const auto* t = std::get_if<Transformer>(&model.shape);
     return t != nullptr && t->vision ? t->vision->tokens() : training.sequence_length;
   }
+  /// An image of a sample as the model's tower has it; nothing without a tower, or before the keys
+  /// are known to fit.
+  std::optional<ImageTokens> image_tokens() const {
+    const auto* t = std::get_if<Transformer>(&model.shape);
+    if (t == nullptr || !t->tower || !training.images) return std::nullopt;
+    return ImageTokens(*t->tower, *training.images);
+  }
   /// Tokens of a sample's target sequence; 0 where the model has no encoder beside its decoder.
   std::int64_t target_length() const {
     const auto* t = std::get_if<Transformer>(&model.shape);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/core/quantity.hpp"
 #include "sim/scenario/activation_offload.hpp"
@@ -15,6 +16,7 @@
 #include "sim/scenario/packing.hpp"
 #include "sim/scenario/quantisation.hpp"
 #include "sim/scenario/recompute.hpp"
+#include "sim/scenario/vision_tower.hpp"
 
 namespace stepsim {
 
@@ -115,6 +117,12 @@ struct Training {
   int loss_metrics = 0;          ///< losses computed again after each forward pass, to be reported
   bool scan_layers = false;      ///< one loop runs equal layers, as JAX's lax.scan
   std::optional<Lora> lora;      ///< absent: all weights are trained
+  std::optional<SequenceImages> images;  ///< of models with a tower
+  std::vector<TowerPart> frozen = {};    ///< parts of models with a tower that are not trained
+  /// Whether that part of a model with a tower is trained.
+  bool trains(TowerPart part) const {
+    return !lora && std::ranges::find(frozen, part) == frozen.end();
+  }
   /// Bytes of an activation, and of a parameter as products take it.
   double element() const { return bytes_per_element(storage_of(precision)); }
   /// Bytes of a parameter as its ranks keep it.

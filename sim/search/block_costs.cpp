@@ -108,6 +108,7 @@ class BlockCoster {
       cost.peak[i] = backward_peak(block, how).held.total().bytes();
       cost.again[i] = repeated(block, how);
     }
+    if (block.recomputable && !block.is_layer()) keep_least(cost);
     cost.kept_for_weights = block.kept_for_weights().bytes();
     cost.experts = block.expert_parameters();
     cost.dense = block.parameters() - cost.experts;
@@ -123,6 +124,19 @@ class BlockCoster {
   }
 
  private:
+  /// Bounds take blocks that no stage is dealt as if nothing of them was recomputed: the least bytes
+  /// of all ways.
+  void keep_least(BlockCost& cost) const {
+    double saved = cost.saved.front(), above = cost.peak.front() - cost.saved.front();
+    for (const auto& [kind, modules] : ways_) {
+      const std::size_t i = index_of(kind, modules);
+      saved = std::min(saved, cost.saved[i]);
+      above = std::min(above, cost.peak[i] - cost.saved[i]);
+    }
+    cost.saved.fill(saved);
+    cost.peak.fill(saved + above);
+  }
+
   RowTime repeated(const Block& block, const Recomputation& how) {
     return timed_pass([&](PassWriter& w) {
       for (const Op* op : block.recomputed(how))

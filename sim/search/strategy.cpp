@@ -85,7 +85,7 @@ std::string_view name_of(ModuleSet set) {
 SearchBase search_base(Scenario scenario, StatedKeys stated) {
   SearchBase base{.scenario = std::move(scenario), .stated = stated};
   const auto* model = std::get_if<Transformer>(&base.scenario.model.shape);
-  if (model == nullptr || model->vision || base.scenario.training.lora) return base;
+  if (model == nullptr || !model->has_words() || base.scenario.training.lora) return base;
   using enum RecomputeModule;
   const auto keep = [&](ModuleSet set, const std::vector<RecomputeModule>& modules) {
     std::vector<RecomputeModule>& kept = base.modules.at(static_cast<std::size_t>(set));

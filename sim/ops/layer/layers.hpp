@@ -72,8 +72,20 @@ std::int64_t delta_net_input_width(const Pass& pass, const GatedDeltaNet& shape)
 /// Convolution, delta rule and gated norm.
 Op gated_delta_net(const Pass& pass, const GatedDeltaNet& shape);
 
-/// A norm over each head of queries and keys (Qwen 3).
-Op head_norm(const Pass& pass, const AttentionShape& shape);
+/// A norm over each head of queries and keys (Qwen 3). `wide`: over all heads of all tensor ranks,
+/// which gather them (Wan 2.1).
+Op head_norm(const Pass& pass, const AttentionShape& shape, bool wide = false);
+
+/// A norm without weights, for what modulates its output takes their place.
+Op without_weights(Op norm);
+/// Shift and scale of what a norm puts out, by vectors of each sample (adaLN).
+Op modulate(const Pass& pass, const std::string& name, std::int64_t hidden);
+/// Weighs what a part adds to the residual by a vector of each sample.
+Op modulation_gate(const Pass& pass, const std::string& name, std::int64_t hidden);
+/// So many vectors of each sample as a table of the layer and what all layers share.
+Op modulation_table(const Pass& pass, const std::string& name, std::int64_t width);
+/// Tensors of so many bytes become one, and their gradients are parted again.
+Op joined_tensors(const std::string& name, Bytes all);
 
 /// Rotary positions of latent attention, and its parts joined to queries, keys and values.
 /// `heads` is this rank's share.
@@ -133,8 +145,22 @@ Op combine(const Pass& pass, const ExpertShape& shape);
 /// Token embedding with its vocabulary split over tensor ranks, learned positions and token types.
 Op embedding(const Pass& pass, const Transformer& model);
 
-/// Images as tokens: patches through a linear layer, behind a class token, with learned positions.
-Op patch_embedding(const Pass& pass, const Transformer& model);
+/// How images become tokens.
+struct PatchShape {
+  std::int64_t patches = 0;  ///< of an image
+  std::int64_t values = 0;   ///< of a patch
+  std::int64_t hidden = 0;
+  std::int64_t positions = 0;  ///< rows of a learned table; 0: none
+  bool bias = true;
+  bool class_token = true;  ///< before the patches
+};
+/// Patches through a linear layer, a class token, learned positions.
+Op patch_embedding(const Pass& pass, const PatchShape& shape);
+/// Squares of neighbouring patches as one wider vector or their mean, without the class token.
+Op merge_patches(const Pass& pass, const VisionTower& tower, std::int64_t merged);
+/// So many tokens of images take the place of words of each sequence. `trained`: they have
+/// gradients.
+Op place_images(const Pass& pass, std::int64_t hidden, double tokens, bool trained);
 
 /// Adds dropout behind `op`, whose output has `hidden` values a token.
 void add_dropout(Op& op, const Pass& pass, std::int64_t hidden);

@@ -2,6 +2,7 @@
 //
 // The residual connection's gradient is added by a kernel of its own (3 tensors), or by the norm's.
 #include "sim/ops/layer/layers.hpp"
+#include "sim/ops/layer/tensor_collective.hpp"
 #include "sim/ops/style/style.hpp"
 
 namespace stepsim {
@@ -66,18 +67,43 @@ Op residual_norm(const Pass& pass, const std::string& name, std::int64_t hidden,
   return op;
 }
 
-Op head_norm(const Pass& pass, const AttentionShape& a) {
-  const auto heads = static_cast<double>(pass.tokens() * (a.heads + a.kv_heads));
+namespace {
+
+/// Tensor ranks gather heads before a norm over all of them and keep their own behind it; backward
+/// the other way round (NVIDIA-NeMo/Megatron-Bridge
+/// src/megatron/bridge/diffusion/models/common/dit_attention.py, layernorm_across_heads).
+void gather_heads(Op& op, const Pass& pass, std::int64_t queries, std::int64_t keys) {
+  Items gathers;
+  for (const std::int64_t values : {queries, keys})
+    add_tensor_collective(gathers, CollectiveOp::all_gather,
+                          Bytes{pass.element() * static_cast<double>(values)});
+  op.forward.insert(op.forward.begin(), gathers.begin(), gathers.end());
+  op.backward.insert(op.backward.begin(), gathers.begin(), gathers.end());
+}
+
+}  // namespace
+
+Op head_norm(const Pass& pass, const AttentionShape& a, bool wide) {
+  const std::int64_t ranks = wide ? pass.tensor : 1;
+  const std::int64_t queries = pass.tokens() * a.heads * ranks;
+  const std::int64_t keys = pass.batch * a.key_tokens(pass) * a.kv_heads * ranks;
+  const auto heads = static_cast<double>(queries + keys);
   const double elements = heads * static_cast<double>(a.head_dim);
+  const double tokens = static_cast<double>(pass.tokens() + pass.batch * a.key_tokens(pass));
   Op op;
   op.name = "head norm";
   op.calls = pass.style->modules.norm.times(2);
-  op.parameters = {static_cast<double>(a.head_dim), static_cast<double>(a.head_dim)};
-  pass.style->norm(
-      op, pass,
-      {.name = op.name, .elements = elements, .rows = heads, .rms = true, .behind_product = true});
+  op.parameters = {static_cast<double>(a.head_dim * (wide ? a.heads * ranks : 1)),
+                   static_cast<double>(a.head_dim * (wide ? a.kv_heads * ranks : 1))};
+  pass.style->norm(op, pass,
+                   {.name = op.name,
+                    .elements = elements,
+                    .rows = wide ? tokens : heads,
+                    .rms = true,
+                    .behind_product = true});
   op.output = Bytes{pass.element() * elements};
   for (const double tensor : op.parameters) op.backward.emplace_back(GradientReady{tensor});
+  if (ranks > 1) gather_heads(op, pass, queries * a.head_dim, keys * a.head_dim);
   return op;
 }
 

@@ -17,11 +17,13 @@ std::vector<RecomputeSpan> recompute_spans(const Recomputation& recompute, const
   std::size_t layers = 0;
   for (std::size_t i = 0; i < blocks.size();) {
     RecomputeSpan span{i, i + 1, is_layer(i) ? recompute : Recomputation{}};
-    if (is_layer(i) && first_ones && layers >= limit) span.how = Recompute::none;
+    // The first layers are the decoder's, not those of a tower before it.
+    const bool is_front = graph.blocks[blocks[i]].place == BlockPlace::front;
+    if (is_layer(i) && first_ones && (is_front || layers >= limit)) span.how = Recompute::none;
     while (in_groups && span.size() < limit && is_layer(i) && span.end < blocks.size() &&
            is_layer(span.end))
       ++span.end;
-    if (is_layer(i)) layers += span.size();
+    if (is_layer(i) && !is_front) layers += span.size();
     i = span.end;
     spans.push_back(std::move(span));
   }

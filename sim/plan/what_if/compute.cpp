@@ -54,7 +54,7 @@ std::vector<Change> other_attention(const Scenario& scenario) {
 std::vector<Change> padded_vocabulary(const Scenario& scenario) {
   const auto* model = std::get_if<Transformer>(&scenario.model.shape);
   // Megatron-LM pads with make-vocab-size-divisible-by.
-  if (model == nullptr || model->vision || scenario.training.vocabulary_multiple ||
+  if (model == nullptr || !model->has_words() || scenario.training.vocabulary_multiple ||
       scenario.parallelism.tensor > 1 ||
       alignment_of(model->vocabulary, model->hidden) >= kAlignedElements)
     return {};

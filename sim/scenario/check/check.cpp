@@ -109,6 +109,7 @@ void check_model_training(const Scenario& s, const KeyReports& keys) {
   if (const auto* r = std::get_if<ResNet>(&s.model.shape)) check_resnet_training(s, *r, keys);
   if (std::holds_alternative<Dlrm>(s.model.shape)) check_dlrm_training(s, keys);
   check_loss(s, keys);
+  check_images(s, keys);
   check_absent_parts(s, keys);
 }
 

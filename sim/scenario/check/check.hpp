@@ -57,6 +57,15 @@ void check_muon(const Scenario& scenario, bool takes_matrices, const KeyReports&
 void check_transformer(const Transformer& model, const KeyReports& keys);
 /// REQUIRES: the model is a hybrid.
 void check_hybrid(const Transformer& model, const KeyReports& keys);
+/// REQUIRES: the model has a tower.
+void check_tower(const Transformer& model, const KeyReports& keys);
+/// Images, what is not trained, and how the tower is split.
+void check_images(const Scenario& scenario, const KeyReports& keys);
+/// REQUIRES: the model is a diffusion transformer.
+void check_diffusion(const Transformer& model, const KeyReports& keys);
+/// REQUIRES: the model is a diffusion transformer.
+void check_diffusion_training(const Scenario& scenario, const Transformer& model,
+                              const KeyReports& keys);
 void check_resnet(const ResNet& model, const KeyReports& keys);
 void check_dlrm(const Dlrm& model, const KeyReports& keys);
 void check_topology(const Cluster& cluster, const KnownNames& known, const KeyReports& keys);

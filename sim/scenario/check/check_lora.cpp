@@ -9,7 +9,7 @@ namespace {
 
 /// Layers of queries, keys, values, a projection and an MLP or experts.
 bool is_plain_decoder(const Transformer& t) {
-  return t.encoder_layers == 0 && !t.mla && !t.vision && !t.masked;
+  return t.encoder_layers == 0 && !t.mla && t.has_words() && !t.masked;
 }
 
 bool is_single(LoraTarget target) {

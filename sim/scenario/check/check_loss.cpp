@@ -17,9 +17,9 @@ void check_without_logits(const Scenario& s, const KeyReports& keys, const std::
     return keys.report({at, "leave it out"}, "{} is for decoders of text, but '{}' is {}", what,
                        s.model.name, title_without_tokens(s.model));
   }
-  if (t->masked || t->vision || t->encoder_layers > 0) {
+  if (t->masked || !t->has_words() || t->encoder_layers > 0) {
     keys.report({at, instead}, "{} is for decoders of text, but '{}' {}", what, s.model.name,
-                t->encoder_layers > 0 ? "has encoder_layers" : "is an encoder");
+                t->encoder_layers > 0 ? "has encoder_layers" : "is none");
   }
   if (s.parallelism.tensor > 1 && keys.sound({"parallelism.tensor"})) {
     keys.report({at, instead},

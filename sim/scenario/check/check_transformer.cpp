@@ -361,6 +361,8 @@ void check_transformer(const Transformer& t, const KeyReports& keys) {
   check_heads(t, keys);
   if (t.experts) check_expert_shape(t, keys);
   if (t.vision) check_vision(t, keys);
+  if (t.tower) check_tower(t, keys);
+  if (t.diffusion) check_diffusion(t, keys);
   if (t.encoder_layers > 0) {
     check_apart(keys, "encoder_layers",
                 {{"masked", t.masked.has_value()},
@@ -409,6 +411,7 @@ void check_transformer_training(const Scenario& s, const Transformer& t, const K
   check_scores(s, t, keys);
   check_window(s, t, keys);
   if (t.hybrid && keys.sound({"model.hybrid"})) check_hybrid_training(s, t, keys);
+  if (t.diffusion && keys.sound({"model.diffusion"})) check_diffusion_training(s, t, keys);
   if (!keys.sound({"training.sequence_length", "training.decoder_sequence_length"}) ||
       !check_lengths(s, t, keys))
     return;

@@ -95,8 +95,10 @@ void describe(Io& io, Input& d) {
   io.field("sample_size", d.sample_size, required(positive), "read per sequence or sample");
   describe_cost(io, d);
   const bool encoded = d.decode_on == Decoder::gpu || d.device_bytes.bytes() == 0;
-  io.fallback(d.device_bytes, encoded ? d.sample_size : d.device_bytes,
-              "8 B a token or index, 4 B a dense feature or channel of a pixel; else sample_size");
+  io.fallback(
+      d.device_bytes, encoded ? d.sample_size : d.device_bytes,
+      "8 B a token or index, 4 B a dense feature or channel of a pixel, 2 B a number of latents or "
+      "of their text; else sample_size");
   io.field("device_bytes", d.device_bytes, positive, "copied to the GPU per sequence or sample");
   io.field("samples", d.samples, between(0, 1e15),
            "of the data set, whose end is an epoch's; 0: it never comes");
@@ -114,7 +116,8 @@ void describe(Io& io, Input& d) {
 }
 
 /// What is copied to the GPU per sequence, image or sample: token ids and table indices as int64,
-/// pixels (torchvision.transforms.ToTensor) and dense features as fp32.
+/// pixels (torchvision.transforms.ToTensor) and dense features as fp32, latents and embedded text,
+/// which were made before, in 16 bits.
 inline Input input_defaults(const Scenario& s) {
   Input input;
   if (const auto* d = std::get_if<Dlrm>(&s.model.shape)) {
@@ -132,7 +135,18 @@ inline Input input_defaults(const Scenario& s) {
     input.device_bytes = 4_B * static_cast<double>(v.channels * v.image * v.image);
     return input;
   }
+  if (t != nullptr && t->diffusion) {
+    const Diffusion& d = *t->diffusion;
+    const std::int64_t text = d.text ? d.text->tokens * d.text->width + d.pooled : 0;
+    input.device_bytes = 2_B * static_cast<double>(s.sequence_length() * d.patch_values() + text);
+    return input;
+  }
   input.device_bytes = 8_B * static_cast<double>(s.sequence_length() + s.target_length());
+  if (t != nullptr && t->tower && s.training.images) {
+    const ImageTokens image(*t->tower, *s.training.images);
+    const std::int64_t values = image.patches * t->tower->patch_values();
+    input.device_bytes += 4_B * static_cast<double>(s.training.images->per_sequence * values);
+  }
   return input;
 }
 

@@ -1,6 +1,7 @@
 // The keys of a model (see describe.hpp for how they are used).
 #pragma once
 
+#include "sim/scenario/describe/describe_images.hpp"
 #include "sim/scenario/model.hpp"
 #include "sim/scenario/names.hpp"
 #include "sim/scenario/read/rules.hpp"
@@ -71,19 +72,6 @@ void describe(Io& io, HybridLayers& h) {
 }
 
 template <class Io>
-void describe(Io& io, AttentionWindow& w) {
-  io.field("tokens", w.tokens, required(between(1, 1e8)),
-           "that each token attends to, its own included; or of a chunk");
-  io.field(
-      "kind", w.kind, any,
-      "sliding: the last ones (around it without a causal mask); chunk: those of its own chunk "
-      "of the sequence");
-  io.field("full_every", w.full_every, between(0, 1e5),
-           "the last of so many layers attends to the whole sequence: 2 of GPT-OSS, 6 of Gemma 3; "
-           "0: none does");
-}
-
-template <class Io>
 void describe(Io& io, Vision& v) {
   io.field("image", v.image, between(1, 1e5), "pixels of an edge; images are square");
   io.field("patch", v.patch, between(1, 1e5), "pixels of an edge of a patch, which is a token");
@@ -107,6 +95,11 @@ void describe(Io& io, Transformer& t) {
       "delta nets, as Qwen3-Next's; absent: each has attention and an MLP");
   io.section("window", t.window, AttentionWindow{},
              "layers whose attention is narrower than the sequence; absent: none");
+  io.section("tower", t.tower, VisionTower{},
+             "an encoder of images, whose tokens stand among the words; absent: text alone");
+  io.section("diffusion", t.diffusion, Diffusion{},
+             "latents as tokens and the noise of each patch as output, instead of a vocabulary; "
+             "absent: text");
   io.section("vision", t.vision, Vision{},
              "images as tokens and a classifier, instead of a vocabulary; absent: text");
   io.section("masked", t.masked, MaskedHead{},
@@ -127,8 +120,8 @@ void describe(Io& io, Transformer& t) {
   io.field("head_dim", t.head_dim, between(1, 1e5), "width of a head");
   io.fallback(t.ffn, 4 * t.hidden, "4 * hidden");
   io.field("ffn", t.ffn, between(1, 1e7), "inner width of the MLP");
-  io.field("vocabulary", t.vocabulary, t.vision ? between(0, 1e8) : required(between(1, 1e8)),
-           "tokens that the embedding knows; none with vision");
+  io.field("vocabulary", t.vocabulary, t.has_words() ? required(between(1, 1e8)) : between(0, 1e8),
+           "tokens that the embedding knows; none with vision or diffusion");
   io.fallback(t.positions, t.vision ? t.vision->tokens() : 0, "0; with vision: its tokens");
   io.field("positions", t.positions, between(0, 1e8),
            "rows of a learned position table; 0: none (rotary)");
@@ -139,7 +132,8 @@ void describe(Io& io, Transformer& t) {
            "of positions");
   io.field("token_types", t.token_types, between(0, 1e5),
            "rows of a table of sentences, as in BERT; 0: none");
-  io.fallback(t.causal, !t.vision && !t.masked, "true; with vision or masked: false");
+  io.fallback(t.causal, t.has_words() && !t.masked,
+              "true; with vision, diffusion or masked: false");
   io.field("causal", t.causal, any, "tokens attend to those before them only");
   io.field("post_norm", t.post_norm, any,
            "norms behind the residual sums and the embedding, as in BERT");
@@ -152,6 +146,7 @@ void describe(Io& io, Transformer& t) {
       "biases in the linear layers; experts have those of experts.bias, latent attention none");
   io.field("qkv_bias", t.qkv_bias, any, "biases of queries, keys and values where bias is false");
   io.field("qk_norm", t.qk_norm, any, "a norm over each head of queries and keys");
+  io.field("wide_qk_norm", t.wide_qk_norm, any, "qk_norm: over all heads together, as in Wan 2.1");
   io.field(
       "attention_gate", t.attention_gate, any,
       "sigmoids of the layer's input, as many as queries, weigh what attention hands on, as in "

@@ -244,6 +244,9 @@ void describe(Io& io, Parallelism& p) {
       "where its input is split; false: once for all, as with PrepareModuleInput");
   io.section("context", "degree", p.context, "sequences split over ranks, in attention too");
   io.section("expert", "degree", p.expert, "experts dealt to ranks");
+  io.field("split_tower", p.split_tower, any,
+           "tensor ranks split a vision tower as the decoder (Megatron-Bridge's Qwen3-VL); false: "
+           "each runs all of it (its Qwen2.5-VL and Gemma 3, which have Hugging Face's tower)");
   io.field("embedding", p.embedding, any,
            "a DLRM's tables lie on the data-parallel ranks whole, or each by its rows");
   io.field(

@@ -267,8 +267,28 @@ void describe(Io& io, ActivationOffload& o) {
 }
 
 template <class Io>
+void describe(Io& io, SequenceImages& i) {
+  io.field("per_sequence", i.per_sequence, between(1, 1e5),
+           "images of each sequence, whose tokens are among its own; frames of a video count as "
+           "images, or as many of them together as the tower's patches have");
+  io.field("height", i.height, between(0, 1e5), "pixels; 0: the tower's image");
+  io.field("width", i.width, between(0, 1e5), "pixels; 0: the tower's image");
+}
+
+/// Models with a vision tower.
+template <class Io>
+void describe_images(Io& io, Training& t) {
+  io.section("images", t.images, SequenceImages{}, "of models with a tower");
+  io.field("frozen", t.frozen, any,
+           "parts of a model with a tower that are not trained: tower, projector, decoder; they "
+           "have no gradients of weights and no optimizer state, and no backward pass where "
+           "nothing before them is trained");
+}
+
+template <class Io>
 void describe(Io& io, Training& t) {
   describe_batches(io, t);
+  describe_images(io, t);
   describe_numbers(io, t);
   describe_optimizer(io, t);
   describe_kernels(io, t);
