@@ -7,6 +7,8 @@
 namespace stepsim {
 namespace {
 
+constexpr const char* kOthers = "state torch, megatron or transformer_engine";
+
 /// What a loss that takes the head's product in, or goes through it in chunks, cannot have beside
 /// it. `key`: of training, which is left out if it is.
 void check_without_logits(const Scenario& s, const KeyReports& keys, const std::string& key,
@@ -22,7 +24,7 @@ void check_without_logits(const Scenario& s, const KeyReports& keys, const std::
                 t->encoder_layers > 0 ? "has encoder_layers" : "is none");
   }
   if (s.parallelism.tensor > 1 && keys.sound({"parallelism.tensor"})) {
-    keys.report({at, instead},
+    keys.report({at, instead == kOthers ? "state megatron or transformer_engine" : instead},
                 "{} computes all logits of a token on one rank, but tensor {} splits the "
                 "vocabulary",
                 what, s.parallelism.tensor);
@@ -58,7 +60,7 @@ void check_loss(const Scenario& s, const KeyReports& keys) {
   if (takes_product_in(s.training.cross_entropy)) {
     check_without_logits(s, keys, "cross_entropy",
                          fmt::format("cross_entropy {}", name_of(s.training.cross_entropy)),
-                         "state torch, megatron or transformer_engine");
+                         kOthers);
   }
   if (s.training.loss_chunks > 1) check_chunks(s, keys);
 }
