@@ -106,6 +106,17 @@ TEST_CASE("a repeated pass of torchtitan's ends early where the file says so") {
   CHECK(ends_early("mode = \"selective\"\nselective_ac_option = \"1\"\nearly_stop = true\n"));
 }
 
+TEST_CASE("torchtitan's loss goes through the tokens in chunks where no tensor ranks split them") {
+  const auto imported = [](const std::string& rest) {
+    return import_of("run.toml",
+                     file("llama3", "8B", kTraining + "[loss]\nnum_chunks = 8\n" + rest));
+  };
+  CHECK(imported("").scenario.training.loss_chunks == 8);
+  const ImportResult split = imported("[parallelism]\ntensor_parallel_degree = 2\n");
+  CHECK(split.scenario.training.loss_chunks == 1);
+  CHECK(split.says("loss.num_chunks 8"));
+}
+
 TEST_CASE("replicas of shards, and replicas alone") {
   const auto of = [](const std::string& degrees) {
     return import_of("run.toml", file("llama3", "8B", kTraining + "[parallelism]\n" + degrees))

@@ -99,6 +99,10 @@ TEST_CASE("known options without effect in a run are passed over") {
   CHECK(run("--bf16 --main-grads-dtype bf16").scenario.training.gradients == Precision::bf16);
   CHECK(run("--bf16 --cross-entropy-loss-fusion --cross-entropy-fusion-impl te")
             .scenario.training.cross_entropy == CrossEntropy::transformer_engine);
+  const ImportResult linear =
+      run("--bf16 --cross-entropy-loss-fusion --cross-entropy-fusion-impl linear");
+  CHECK(linear.scenario.training.cross_entropy == CrossEntropy::cut_cross_entropy);
+  CHECK(linear.says("cross-entropy-fusion-impl linear"));
 }
 
 TEST_CASE("words outside a choice of torchtitan are refused in one pass") {
