@@ -43,6 +43,8 @@ Types types_of(const GemmPoint& point) {
       return {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
     case Precision::fp8:
       return {CUDA_R_8F_E4M3, result(CUDA_R_16BF), CUBLAS_COMPUTE_32F};
+    case Precision::nvfp4:
+      break;
   }
   throw NotOffered("the harness does not know this precision");
 }
