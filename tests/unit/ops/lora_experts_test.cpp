@@ -82,7 +82,6 @@ TEST_CASE("experts' adapters multiply the rows that the experts of a rank get") 
 TEST_CASE("adapters of attention alone leave the experts without any") {
   const Block layer = layer_of(adapted("rank: 8, target_modules: [linear_qkv, linear_proj]"));
   CHECK(layer.parameters() == r * ((h + qkv) + (h + h)));
-  CHECK(std::ranges::none_of(layer.dag.ops, [](const Op& op) {
-    return op.adapter && op.name.starts_with("experts");
-  }));
+  CHECK(std::ranges::none_of(
+      layer.dag.ops, [](const Op& op) { return op.adapter && op.name.starts_with("experts"); }));
 }
