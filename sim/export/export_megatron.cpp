@@ -64,7 +64,11 @@ class MegatronExport {
       : s_(scenario),
         t_(scenario.training),
         p_(scenario.parallelism),
-        shape_(transformer_of(scenario, "pretrain_gpt.py trains transformers")) {}
+        shape_(transformer_of(scenario, "pretrain_gpt.py trains transformers")) {
+    if (shape_.diffusion)
+      throw UserError(
+          fmt::format("model {}: pretrain_gpt.py trains no diffusion models", scenario.model.name));
+  }
 
   Exported write() {
     refuse_what_megatron_checks(s_);

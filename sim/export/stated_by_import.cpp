@@ -62,6 +62,9 @@ const Transformer& transformer_of(const Scenario& scenario, const std::string& w
     throw UserError(fmt::format("model {}: {}: {}", scenario.model.name,
                                 name_of(ModelKind{static_cast<int>(scenario.model.shape.index())}),
                                 why));
+  if (shape->tower)
+    throw UserError(fmt::format("model {}: no file of these says which images its tower reads",
+                                scenario.model.name));
   return *shape;
 }
 

@@ -18,7 +18,8 @@ std::string model_option(const Model& model);
 inline constexpr const char* kTransformersOnly =
     "an import of this file asks for a sequence length, which transformers alone have";
 
-/// The transformer that is trained. Throws UserError with `why` where it is another kind of model.
+/// The transformer that is trained. Throws UserError with `why` where it is another kind of model,
+/// and where it has a tower, whose images no file says.
 const Transformer& transformer_of(const Scenario& scenario, const std::string& why);
 
 }  // namespace stepsim

@@ -103,3 +103,17 @@ TEST_CASE("cuDNN's attention is Megatron-LM's backend fused") {
   CHECK(result.text.find("--attention-backend fused") != std::string::npos);
   CHECK(lost(result) == "");
 }
+
+TEST_CASE("images among words and diffusion are what no file can say") {
+  check_all("megatron", "megatron",
+            {{"qwen2.5-vl-7b",
+              {"training.images={per_sequence: 1, height: 448, width: 448}"},
+              "model qwen2.5-vl-7b: no file of these says which images its tower reads"},
+             {"dit-xl-2",
+              {"training.sequence_length=256"},
+              "model dit-xl-2: pretrain_gpt.py trains no diffusion models"}});
+  check_all("deepspeed", "deepspeed",
+            {{"qwen2.5-vl-7b",
+              {"training.images={per_sequence: 1, height: 448, width: 448}"},
+              "model qwen2.5-vl-7b: no file of these says which images its tower reads"}});
+}
