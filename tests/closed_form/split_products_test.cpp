@@ -93,7 +93,7 @@ TEST_CASE("one kernel whose tiles wait takes as long as whole, beside what comes
       op.parameters = {};
       Block block{.name = "layer", .dag = {}, .input = Bytes{0}, .recomputable = true};
       block.dag.add(std::move(op), {});
-      const Gemm whole{4096, 4096 / t, 4096, 1, false, Precision::bf16};
+      const Gemm whole{4096, 4096, 4096, 1, false, Precision::bf16};
       const double g = kernel_time(whole, s.cluster.gpu).seconds() / t;
       CHECK(pieces.product(s.cluster.gpu) == doctest::Approx(g).epsilon(1e-12));
       const double c = 4096.0 / t * 4096 * 2 / (bandwidth * 1e9);

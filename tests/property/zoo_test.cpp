@@ -51,6 +51,23 @@ bool has_experts(const std::string& name) {
   return transformer != nullptr && transformer->experts;
 }
 
+/// What the images of a sequence are, where the model has a tower.
+std::string images_of(const std::string& name) {
+  const Model model = load_model(name, Library{{source_folder()}});
+  const auto* transformer = std::get_if<Transformer>(&model.shape);
+  if (transformer == nullptr || !transformer->tower) return "";
+  return transformer->tower->image > 0 ? "images: {per_sequence: 1}, "
+                                       : "images: {per_sequence: 1, height: 336, width: 336}, ";
+}
+
+/// Whether some of the layers are counted apart, so that any other number of layers does not fit.
+bool counts_layers_apart(const std::string& name) {
+  const Model model = load_model(name, Library{{source_folder()}});
+  const auto* transformer = std::get_if<Transformer>(&model.shape);
+  return transformer != nullptr && transformer->diffusion && transformer->diffusion->text &&
+         transformer->diffusion->text->single_layers > 0;
+}
+
 /// Of the model's pattern, where it has one.
 std::optional<HybridLayers> hybrid_of(const std::string& name) {
   const Model model = load_model(name, Library{{source_folder()}});
@@ -61,7 +78,8 @@ std::optional<HybridLayers> hybrid_of(const std::string& name) {
 std::vector<std::string> zoo() {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(fs::path(source_folder()) / "models")) {
-    if (has_layers(entry.path().stem())) names.push_back(entry.path().stem());
+    const std::string name = entry.path().stem();
+    if (has_layers(name) && !counts_layers_apart(name)) names.push_back(name);
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -93,7 +111,9 @@ class Draw {
   std::string text() {
     const int layers = stages_ * chunks_ * pick_.between(1, 4);
     const bool tokens = !model_.starts_with("mlp") && !model_.starts_with("vit");
-    const std::string sequence = fmt::format("sequence_length: {}, ", 64 * tensor_ * context_ * 2);
+    const std::string images = images_of(model_);
+    const std::string sequence = fmt::format(
+        "sequence_length: {}, {}", (images.empty() ? 64 : 320) * tensor_ * context_ * 2, images);
     return fmt::format(
         "model: {{base: {}, layers: {}{}}}\n{}"
         "training: {{{}global_batch: {}, precision: bf16, optimizer: {}, attention: {}, recompute: "

@@ -196,7 +196,8 @@ TEST_CASE("a mistaken override is cited by itself") {
         "--set training.precsion=fp16: unknown key 'precsion' in 'training', did you mean "
         "'precision'?");
   CHECK(error_of(kMinimal, {{"training.precision.x", "1"}}) ==
-        "--set training.precision.x=1: training.precision: expected fp32, tf32, fp16, bf16 or fp8, "
+        "--set training.precision.x=1: training.precision: expected fp32, tf32, fp16, bf16, fp8 or "
+        "nvfp4, "
         "not a map");
   CHECK(error_of(kMinimal, {{"name", "x"}, {"name.x", "1"}}) ==
         "--set name.x=1: 'name' is a value and has no keys");
