@@ -164,7 +164,7 @@ struct Bounds::Known {
         s.micro_batch, s.stages > 1, scenario.micro_batches() > 1,
         std::tuple(gathers, gathers ? s.shard_degree : 0, gathers ? s.reshard : std::nullopt),
         experts || gathers ? s.replicas() : 0,
-        // What the loop over layers copies (ops/scanned_layer.cpp).
+        // What the loop over layers copies (ops/transformer/scanned_layer.cpp).
         scenario.training.scan_layers ? index_of(s.recompute, s.modules) : 0,
         begins_without_gradient(scenario.training), overlaps_exchanges(scenario));
     auto& costs = models[key];

@@ -51,6 +51,15 @@ struct Pieces {
   Op op;
 };
 
+/// The step of a model that is that op's forward pass and nothing else.
+double forward_seconds(const Scenario& s, Op op) {
+  op.backward = {};
+  op.parameters = {};
+  Block block{.name = "layer", .dag = {}, .input = Bytes{0}, .recomputable = true};
+  block.dag.add(std::move(op), {});
+  return Experiment(s, paper_graph(std::move(block), 1)).step_seconds();
+}
+
 }  // namespace
 
 TEST_CASE("a gathered operand goes around while its pieces are multiplied") {
@@ -62,14 +71,9 @@ TEST_CASE("a gathered operand goes around while its pieces are multiplied") {
       s.cluster.gpu.memory_bandwidth = BytesPerSecond{1e18};  // transfers slow no product
       const Pieces pieces(s);
       CHECK(pieces.count() == t);
-      Op op = pieces.op;
-      op.backward = {};
-      op.parameters = {};
-      Block block{.name = "layer", .dag = {}, .input = Bytes{0}, .recomputable = true};
-      block.dag.add(std::move(op), {});
       const double g = pieces.product(s.cluster.gpu);
       const double c = 4096.0 / t * 4096 * 2 / (bandwidth * 1e9);
-      const double step = Experiment(s, paper_graph(std::move(block), 1)).step_seconds();
+      const double step = forward_seconds(s, pieces.op);
       CHECK(step == doctest::Approx(g + (t - 1) * std::max(g, c)).epsilon(1e-3));
     }
   }
@@ -84,20 +88,15 @@ TEST_CASE("one kernel whose tiles wait takes as long as whole, beside what comes
       s.cluster.gpu.memory_bandwidth = BytesPerSecond{1e18};  // transfers slow no product
       const Pieces pieces(s);
       CHECK(pieces.count() == t);
-      Op op = pieces.op;
-      CHECK(std::ranges::count_if(op.forward, [](const Item& item) {
+      CHECK(std::ranges::count_if(pieces.op.forward, [](const Item& item) {
               const auto* launch = std::get_if<Launch>(&item);
               return launch != nullptr && !launch->continues;
             }) == 1);
-      op.backward = {};
-      op.parameters = {};
-      Block block{.name = "layer", .dag = {}, .input = Bytes{0}, .recomputable = true};
-      block.dag.add(std::move(op), {});
       const Gemm whole{4096, 4096, 4096, 1, false, Precision::bf16};
       const double g = kernel_time(whole, s.cluster.gpu).seconds() / t;
       CHECK(pieces.product(s.cluster.gpu) == doctest::Approx(g).epsilon(1e-12));
       const double c = 4096.0 / t * 4096 * 2 / (bandwidth * 1e9);
-      const double step = Experiment(s, paper_graph(std::move(block), 1)).step_seconds();
+      const double step = forward_seconds(s, pieces.op);
       CHECK(step == doctest::Approx(g + (t - 1) * std::max(g, c)).epsilon(1e-3));
     }
   }

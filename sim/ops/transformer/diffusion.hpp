@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sim/ops/blocks.hpp"
-#include "sim/ops/transformer_layer.hpp"
+#include "sim/ops/transformer/transformer_layer.hpp"
 
 namespace stepsim {
 

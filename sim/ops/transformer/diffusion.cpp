@@ -4,7 +4,7 @@
 // 2.1: Wan-Video/Wan2.1 wan/modules/model.py. FLUX: black-forest-labs/flux src/flux/model.py. The
 // encoders of latents and text are not part of the step. The loss is the squared error of each
 // patch. Vectors of a sample go through linear layers that every rank has whole.
-#include "sim/ops/diffusion.hpp"
+#include "sim/ops/transformer/diffusion.hpp"
 
 namespace stepsim {
 namespace {

@@ -1,7 +1,7 @@
 // Multi-token prediction: a layer behind the others that reads the next token's embedding, too.
 #pragma once
 
-#include "sim/ops/transformer_layer.hpp"
+#include "sim/ops/transformer/transformer_layer.hpp"
 
 namespace stepsim {
 

@@ -14,6 +14,9 @@ namespace stepsim {
 using Vertex = OpDag::Vertex;
 using Vertices = std::vector<Vertex>;
 
+/// Ops from there on are of that module, unless they are of another one already.
+void mark(OpDag& dag, std::size_t begin, GraphModule module);
+
 /// What all layers of a stack share.
 struct LayerStack {
   const Transformer& model;

@@ -4,10 +4,10 @@
 // tokens shifted by one and the hidden states have a norm each and are joined, which a linear layer
 // of twice the width makes one of; tensor ranks split its outputs and gather them. The depth's head
 // is the model's, used once more.
-#include "sim/ops/mtp.hpp"
+#include "sim/ops/transformer/mtp.hpp"
 
 #include "sim/ops/layer/tensor_collective.hpp"
-#include "sim/ops/transformer_heads.hpp"
+#include "sim/ops/transformer/transformer_heads.hpp"
 
 namespace stepsim {
 namespace {

@@ -8,10 +8,10 @@
 // src/megatron/bridge/models/qwen_vl/modeling_qwen25_vl.py has Hugging Face's tower on each rank,
 // modelling_qwen3_vl/vision_model.py Megatron-LM's layers. Work that ranks repeat counts once as
 // model FLOPs.
-#include "sim/ops/tower.hpp"
+#include "sim/ops/transformer/tower.hpp"
 
 #include "sim/ops/frozen.hpp"
-#include "sim/ops/transformer_layer.hpp"
+#include "sim/ops/transformer/transformer_layer.hpp"
 
 namespace stepsim {
 namespace {

@@ -1,7 +1,7 @@
 // The last block of a transformer: from its layers' output to the loss.
 #pragma once
 
-#include "sim/ops/transformer_layer.hpp"
+#include "sim/ops/transformer/transformer_layer.hpp"
 
 namespace stepsim {
 

@@ -5,7 +5,7 @@
 // Only masked tokens go through the first, unless all are predicted as in NVIDIA/Megatron-LM
 // megatron/core/models/bert/bert_model.py. ViT: Dosovitskiy et al. 2020 (arXiv 2010.11929), section
 // 3.1, one linear layer on the class token. Layers of hidden width are whole on each tensor rank.
-#include "sim/ops/transformer_heads.hpp"
+#include "sim/ops/transformer/transformer_heads.hpp"
 
 #include <algorithm>
 #include <cmath>

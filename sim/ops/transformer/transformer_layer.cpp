@@ -1,5 +1,5 @@
 // The parts of a transformer layer, in the order in which they run.
-#include "sim/ops/transformer_layer.hpp"
+#include "sim/ops/transformer/transformer_layer.hpp"
 
 #include <algorithm>
 #include <span>
@@ -28,8 +28,8 @@ Op of_the_same_input(const Pass& pass, const std::string& name, std::int64_t hid
   Op op = column_linear(pass, name, hidden, width, bias);
   const bool casts = casts_input_again(pass);
   if (casts) {
-    op.forward.insert(op.forward.begin(), input_cast(pass, name + " input cast", hidden));
-    op.backward.push_back(input_cast(pass, name + " input gradient cast", hidden));
+    op.forward.emplace(op.forward.begin(), input_cast(pass, name + " input cast", hidden));
+    op.backward.emplace_back(input_cast(pass, name + " input gradient cast", hidden));
   } else if (!pass.gathers_each) {
     op.kept_for_weights -= op.saved;
     op.saved = op.saved_input = Bytes{0};
@@ -41,13 +41,6 @@ Op of_the_same_input(const Pass& pass, const std::string& name, std::int64_t hid
   return op;
 }
 
-/// Ops from there on are of that module, unless they are of another one already.
-void mark(OpDag& dag, std::size_t begin, GraphModule module) {
-  for (Op& op : std::span(dag.ops).subspan(begin)) {
-    if (!op.module) op.module = module;
-  }
-}
-
 /// An adapter reads what the layer reads, and adds to what it hands on.
 Vertex add_adapter(OpDag& dag, Op op, Vertices inputs, Vertex layer) {
   inputs.push_back(layer);
@@ -55,6 +48,12 @@ Vertex add_adapter(OpDag& dag, Op op, Vertices inputs, Vertex layer) {
 }
 
 }  // namespace
+
+void mark(OpDag& dag, std::size_t begin, GraphModule module) {
+  for (Op& op : std::span(dag.ops).subspan(begin)) {
+    if (!op.module) op.module = module;
+  }
+}
 
 Op LayerStack::norm_of(const std::string& name, std::int64_t width, bool branches) const {
   return norm(pass, name, width, model.rms_norm, model.bias, branches);
@@ -392,54 +391,6 @@ OpDag LayerStack::layer(bool with_experts, OpDag before) const {
   const std::size_t mlp = dag.ops.size();
   add_mlp(dag, stream, with_experts);
   mark(dag, mlp, with_experts ? GraphModule::moe : GraphModule::mlp);
-  return dag;
-}
-
-/// A mixer of Mamba-2 between its linear layers.
-Vertices LayerStack::add_mamba(OpDag& dag, const Vertices& inputs) const {
-  const HybridLayers& m = *model.hybrid;
-  const std::int64_t h = model.hidden, inner = m.heads * m.head_dim / pass.tensor;
-  const std::int64_t width = mamba_input_width(pass, m);
-  Vertex last = dag.add(column_linear(pass, "mamba in", h, width, model.bias), inputs);
-  last = dag.add(mamba_mixer(pass, m), {last});
-  return {dag.add(row_linear(pass, "mamba out", inner, h, model.bias), {last})};
-}
-
-/// A gated delta net between its linear layers, which have no biases.
-Vertices LayerStack::add_delta_net(OpDag& dag, const Vertices& inputs) const {
-  const GatedDeltaNet& d = *model.hybrid->delta_net;
-  const std::int64_t h = model.hidden, values = d.value_width() / pass.tensor;
-  const std::int64_t width = delta_net_input_width(pass, d);
-  Vertex last = dag.add(column_linear(pass, "delta net in", h, width, false), inputs);
-  last = dag.add(gated_delta_net(pass, d), {last});
-  return {dag.add(row_linear(pass, "delta net out", values, h, false), {last})};
-}
-
-OpDag LayerStack::hybrid_layer(std::string_view kinds) const {
-  OpDag dag;
-  Vertices input;
-  for (const char kind : kinds) {
-    const std::size_t begin = dag.ops.size();
-    const bool mixes = kind == 'M', nets = kind == 'G', attends = kind == '*';
-    const std::string part = mixes ? "mamba" : nets ? "delta net" : attends ? "attention" : "mlp";
-    const Vertex normed = dag.add(norm_of(part + " norm", model.hidden), input);
-    const Stream stream{{normed}, {normed}};
-    if (attends) {
-      add_attention(dag, stream, "");
-    } else if (mixes || nets) {
-      add_part(dag, part, mixes && model.bias, stream, "", [&](const Vertices& inputs) {
-        return mixes ? add_mamba(dag, inputs) : add_delta_net(dag, inputs);
-      });
-    } else {
-      add_mlp(dag, stream, kind == 'E');
-    }
-    mark(dag, begin,
-         attends || nets ? GraphModule::attn
-         : mixes         ? GraphModule::mamba
-         : kind == 'E'   ? GraphModule::moe
-                         : GraphModule::mlp);
-    input = {dag.ops.size() - 1};
-  }
   return dag;
 }
 

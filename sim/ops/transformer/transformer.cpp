@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "sim/ops/blocks.hpp"
-#include "sim/ops/diffusion.hpp"
 #include "sim/ops/frozen.hpp"
-#include "sim/ops/mtp.hpp"
-#include "sim/ops/tower.hpp"
-#include "sim/ops/transformer_heads.hpp"
-#include "sim/ops/transformer_layer.hpp"
+#include "sim/ops/transformer/diffusion.hpp"
+#include "sim/ops/transformer/mtp.hpp"
+#include "sim/ops/transformer/tower.hpp"
+#include "sim/ops/transformer/transformer_heads.hpp"
+#include "sim/ops/transformer/transformer_layer.hpp"
 
 namespace stepsim {
 namespace {

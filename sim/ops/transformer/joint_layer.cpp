@@ -7,8 +7,8 @@
 // behind it each stream has its part as a view.
 #include <span>
 
-#include "sim/ops/diffusion.hpp"
-#include "sim/ops/transformer_layer.hpp"
+#include "sim/ops/transformer/diffusion.hpp"
+#include "sim/ops/transformer/transformer_layer.hpp"
 
 namespace stepsim {
 namespace {

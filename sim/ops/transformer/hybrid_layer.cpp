@@ -1,0 +1,54 @@
+// A layer of a hybrid: parts of the kinds that its pattern names, each behind a norm.
+#include "sim/ops/transformer/transformer_layer.hpp"
+
+namespace stepsim {
+
+/// A mixer of Mamba-2 between its linear layers.
+Vertices LayerStack::add_mamba(OpDag& dag, const Vertices& inputs) const {
+  const HybridLayers& m = *model.hybrid;
+  const std::int64_t h = model.hidden, inner = m.heads * m.head_dim / pass.tensor;
+  const std::int64_t width = mamba_input_width(pass, m);
+  Vertex last = dag.add(column_linear(pass, "mamba in", h, width, model.bias), inputs);
+  last = dag.add(mamba_mixer(pass, m), {last});
+  return {dag.add(row_linear(pass, "mamba out", inner, h, model.bias), {last})};
+}
+
+/// A gated delta net between its linear layers, which have no biases.
+Vertices LayerStack::add_delta_net(OpDag& dag, const Vertices& inputs) const {
+  const GatedDeltaNet& d = *model.hybrid->delta_net;
+  const std::int64_t h = model.hidden, values = d.value_width() / pass.tensor;
+  const std::int64_t width = delta_net_input_width(pass, d);
+  Vertex last = dag.add(column_linear(pass, "delta net in", h, width, false), inputs);
+  last = dag.add(gated_delta_net(pass, d), {last});
+  return {dag.add(row_linear(pass, "delta net out", values, h, false), {last})};
+}
+
+OpDag LayerStack::hybrid_layer(std::string_view kinds) const {
+  OpDag dag;
+  Vertices input;
+  for (const char kind : kinds) {
+    const std::size_t begin = dag.ops.size();
+    const bool mixes = kind == 'M', nets = kind == 'G', attends = kind == '*';
+    const std::string part = mixes ? "mamba" : nets ? "delta net" : attends ? "attention" : "mlp";
+    const Vertex normed = dag.add(norm_of(part + " norm", model.hidden), input);
+    const Stream stream{{normed}, {normed}};
+    if (attends) {
+      add_attention(dag, stream, "");
+    } else if (mixes || nets) {
+      add_part(dag, part, mixes && model.bias, stream, "", [&](const Vertices& inputs) {
+        return mixes ? add_mamba(dag, inputs) : add_delta_net(dag, inputs);
+      });
+    } else {
+      add_mlp(dag, stream, kind == 'E');
+    }
+    mark(dag, begin,
+         attends || nets ? GraphModule::attn
+         : mixes         ? GraphModule::mamba
+         : kind == 'E'   ? GraphModule::moe
+                         : GraphModule::mlp);
+    input = {dag.ops.size() - 1};
+  }
+  return dag;
+}
+
+}  // namespace stepsim
