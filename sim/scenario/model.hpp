@@ -7,10 +7,10 @@
 #include <variant>
 #include <vector>
 
-#include "sim/scenario/attention_window.hpp"
-#include "sim/scenario/diffusion.hpp"
 #include "sim/scenario/gpu.hpp"
-#include "sim/scenario/vision_tower.hpp"
+#include "sim/scenario/model/attention_window.hpp"
+#include "sim/scenario/model/diffusion.hpp"
+#include "sim/scenario/model/vision_tower.hpp"
 
 namespace stepsim {
 

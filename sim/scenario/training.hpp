@@ -9,14 +9,13 @@
 
 #include "sim/core/quantity.hpp"
 #include "sim/scenario/activation_offload.hpp"
-#include "sim/scenario/fp8.hpp"
 #include "sim/scenario/gpu.hpp"
 #include "sim/scenario/lora.hpp"
+#include "sim/scenario/model/vision_tower.hpp"
 #include "sim/scenario/muon.hpp"
 #include "sim/scenario/packing.hpp"
 #include "sim/scenario/quantisation.hpp"
 #include "sim/scenario/recompute.hpp"
-#include "sim/scenario/vision_tower.hpp"
 
 namespace stepsim {
 

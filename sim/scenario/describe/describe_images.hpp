@@ -1,10 +1,10 @@
 // Keys of a model about images: its vision tower, or the latents of a diffusion transformer.
 #pragma once
 
-#include "sim/scenario/diffusion.hpp"
+#include "sim/scenario/model/diffusion.hpp"
+#include "sim/scenario/model/vision_tower.hpp"
 #include "sim/scenario/names.hpp"
 #include "sim/scenario/read/rules.hpp"
-#include "sim/scenario/vision_tower.hpp"
 
 namespace stepsim {
 

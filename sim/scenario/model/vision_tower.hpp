@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "sim/scenario/attention_window.hpp"
+#include "sim/scenario/model/attention_window.hpp"
 
 namespace stepsim {
 
