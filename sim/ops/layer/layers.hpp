@@ -82,8 +82,9 @@ Op without_weights(Op norm);
 Op modulate(const Pass& pass, const std::string& name, std::int64_t hidden);
 /// Weighs what a part adds to the residual by a vector of each sample.
 Op modulation_gate(const Pass& pass, const std::string& name, std::int64_t hidden);
-/// So many vectors of each sample as a table of the layer and what all layers share.
-Op modulation_table(const Pass& pass, const std::string& name, std::int64_t width);
+/// What all layers share of each sample, and to it a row of a table of so many rows.
+Op modulation_table(const Pass& pass, const std::string& name, std::int64_t width,
+                    std::int64_t rows = 1);
 /// Tensors of so many bytes become one, and their gradients are parted again.
 Op joined_tensors(const std::string& name, Bytes all);
 

@@ -73,11 +73,12 @@ Op modulation_gate(const Pass& pass, const std::string& name, std::int64_t hidde
   return op;
 }
 
-Op modulation_table(const Pass& pass, const std::string& name, std::int64_t width) {
+Op modulation_table(const Pass& pass, const std::string& name, std::int64_t width,
+                    std::int64_t rows) {
   const double one = pass.element() * static_cast<double>(pass.batch * width);
   Op op;
   op.name = name;
-  op.parameters = {static_cast<double>(width)};
+  op.parameters = {static_cast<double>(rows * width)};
   op.output = Bytes{one};
   op.forward.emplace_back(memory_bound(name, 3 * one));
   op.backward.emplace_back(for_weights(memory_bound(name + " gradient", 2 * one)));

@@ -45,12 +45,7 @@ void add_conditions(OpDag& dag, const Pass& pass, const Transformer& model, Vert
   embed("time", d.frequencies);
   if (d.guidance) embed("guidance", d.frequencies);
   if (d.pooled > 0) embed("pooled text", d.pooled);
-  if (d.classes > 0) {
-    Op classes = modulation_table(sample, "classes", h);
-    classes.parameters = {static_cast<double>(d.classes * h)};
-    classes.backward.back() = GradientReady{classes.parameters.front()};
-    last = dag.add(std::move(classes), {last});
-  }
+  if (d.classes > 0) last = dag.add(modulation_table(sample, "classes", h, d.classes), {last});
   if (d.modulation == Modulation::shared) {
     last = dag.add(activation(sample, h, false), {last});
     last = add_linear(dag, pass, sample, "shared modulation", h, 2 * kPartVectors * h, {last});
@@ -115,7 +110,7 @@ Vertex add_modulation(OpDag& dag, const Pass& pass, const Transformer& model,
   return add_linear(dag, pass, sample, "modulation", h, vectors * h, {last});
 }
 
-BlockChain diffusion_blocks(const Scenario& /*scenario*/, const LayerStack& first) {
+BlockChain diffusion_blocks(const LayerStack& first) {
   const Transformer& model = first.model;
   const Diffusion& d = *model.diffusion;
   BlockChain chain;

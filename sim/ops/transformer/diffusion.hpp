@@ -10,7 +10,7 @@ namespace stepsim {
 inline constexpr std::int64_t kPartVectors = 3;
 
 /// Latents and conditions, layers, head.
-BlockChain diffusion_blocks(const Scenario& scenario, const LayerStack& stack);
+BlockChain diffusion_blocks(const LayerStack& stack);
 
 /// Adds what makes so many vectors of each sample, as wide as the model, which modulate a layer or
 /// the head. Tensor ranks have all of it.

@@ -206,7 +206,7 @@ BlockChain transformer_blocks(const Scenario& scenario, const Transformer& model
                          model.causal && !has_encoder,
                          0,
                          training.lora ? &*training.lora : nullptr};
-  if (model.diffusion) return diffusion_blocks(scenario, first);
+  if (model.diffusion) return diffusion_blocks(first);
   if (!has_encoder) append_embedding(result, scenario, first);
   const LayerStack stack = has_encoder ? append_encoder(result, scenario, first) : first;
   if (model.hybrid) {
