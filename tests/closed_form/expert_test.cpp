@@ -11,7 +11,7 @@
 //
 // By DeepEP a token arrives once at each of the r ranks that have experts of it, and crosses to
 // each of their n nodes once: with T tokens of w bytes, S = T r w,
-//   t = a + max(S n/r (N-1)/N k/q / 0.9 C, (k-1)/k S / 0.87 B)
+//   t = (48 + 46 log2 N) us + max(S n/r (N-1)/N k/q / 0.95 C, (k-1)/k S / 0.87 B)
 #include <algorithm>
 #include <cmath>
 
@@ -207,15 +207,16 @@ TEST_CASE("by DeepEP a token reaches each rank and crosses to each node once") {
     CAPTURE(routes.groups);
     const auto seconds = [&](double bytes) {
       const double S = T * routes.r * bytes;
-      return a + std::max(S * routes.n / routes.r * (N - 1) / N * k / q / (0.9 * C),
-                          (k - 1) / k * S / (0.87 * B));
+      return 94e-6 + std::max(S * routes.n / routes.r * (N - 1) / N * k / q / (0.95 * C),
+                              (k - 1) / k * S / (0.87 * B));
     };
     const auto split = [&](const char* more) {
-      return moe(2,
-                 fmt::format("expert: {{degree: 16, dispatcher: deepep{}}}, data: {{overlap: "
-                             "false}}",
-                             more),
-                 routes.groups);
+      return moe(
+          2,
+          fmt::format("expert: {{degree: 16, dispatcher: deepep, sms: 100{}}}, data: {{overlap: "
+                      "false}}",
+                      more),
+          routes.groups);
     };
     const Metrics metrics = Experiment(split("")).metrics();
     CHECK(traffic(metrics, "expert").busy.seconds() == nine_digits(12 * seconds(w)));
@@ -227,8 +228,7 @@ TEST_CASE("by DeepEP a token reaches each rank and crosses to each node once") {
   }
 }
 
-// On eight ranks each exchange has (k-1)/k S / min(0.87 B, (k-1)/k SMs x rate of an SM) behind its
-// latency.
+// On eight ranks each exchange has (k-1)/k S / min(0.87 B, (k-1)/k SMs x rate of an SM) behind 48 us.
 TEST_CASE("few SMs slow DeepEP's and HybridEP's exchanges inside a node") {
   const double T = 2048, w = 2 * 1024, k = 8, remote = (k - 1) / k, r = 2 - 1.0 / 15;
   const auto busy = [](const char* dispatcher) {
@@ -239,7 +239,7 @@ TEST_CASE("few SMs slow DeepEP's and HybridEP's exchanges inside a node") {
                    "expert")
         .busy.seconds();
   };
-  const auto seconds = [&](double rate) { return 12 * (alpha + remote * T * r * w / rate); };
+  const auto seconds = [&](double rate) { return 12 * (48e-6 + remote * T * r * w / rate); };
   CHECK(busy("deepep") == nine_digits(seconds(0.87 * B)));
   CHECK(busy("deepep, sms: 4") == nine_digits(seconds(remote * 4 * 19.5e9)));
   CHECK(busy("hybrid_ep") == nine_digits(seconds(0.87 * B)));

@@ -14,6 +14,9 @@
 //
 // Two and four nodes, sources that came when all rules stood (calib/measured/node_all_reduces.csv).
 // Of those the tables of V100 set how fast trees are over two such nodes, the others nothing.
+//
+// All-to-alls between 2 to 32 nodes (calib/measured/all_to_alls.csv): rows on EFA set what a peer
+// takes, the one on InfiniBand nothing.
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -235,14 +238,25 @@ std::vector<System> systems() {
 
 // --- later sources
 
-std::vector<Measured> later(const std::string& system) {
-  std::ifstream file(std::string(source_folder()) + "/calib/measured/node_all_reduces.csv");
-  std::vector<Measured> rows;
+struct NodesMeasured {
+  int nodes;
+  Measured row;
+};
+
+std::vector<NodesMeasured> of_nodes(const std::string& table, const std::string& system) {
+  std::ifstream file(std::string(source_folder()) + "/calib/measured/" + table);
+  std::vector<NodesMeasured> rows;
   for (std::string line; std::getline(file, line);) {
     if (line.rfind(system + ",", 0) != 0) continue;
     const auto cells = cells_of(line);  // system, nodes, bytes, us
-    rows.push_back({std::stod(cells[2]), std::stod(cells[3])});
+    rows.push_back({std::stoi(cells[1]), {std::stod(cells[2]), std::stod(cells[3])}});
   }
+  return rows;
+}
+
+std::vector<Measured> later(const std::string& system) {
+  std::vector<Measured> rows;
+  for (const NodesMeasured& one : of_nodes("node_all_reduces.csv", system)) rows.push_back(one.row);
   return rows;
 }
 
@@ -354,4 +368,25 @@ TEST_CASE("all-reduces of two DGX-1 are met within 12 % in the middle, once tree
   for (const System& system : systems_of_v100()) join(errors, errors_of(system, 16, "fp16"));
   CHECK(errors.all.size() == 36);
   CHECK(errors.at(0.5) < 0.12);
+}
+
+TEST_CASE("all-to-alls between nodes take their bytes and what each peer takes") {
+  const auto ratios = [](const char* system, const char* cluster) {
+    std::vector<double> over_measured;
+    for (const auto& [nodes, row] : of_nodes("all_to_alls.csv", system)) {
+      const Bench bench(fmt::format("{{base: {}, nodes: {}}}", cluster, nodes), 8 * nodes);
+      over_measured.push_back(bench(CollectiveOp::all_to_all, row.bytes) / row.us);
+    }
+    std::ranges::sort(over_measured);
+    return over_measured;
+  };
+  const auto efa = ratios("p5", "aws-p5");
+  REQUIRE(efa.size() == 35);
+  MESSAGE(fmt::format("EFA: {:.1f} to {:.1f} %, median {:.1f} %", (efa.front() - 1) * 100,
+                      (efa.back() - 1) * 100, (efa[17] - 1) * 100));
+  CHECK(efa[17] > 0.83);
+  CHECK(efa.back() < 1);
+  const auto infiniband = ratios("h800", "hgx-h800");
+  REQUIRE(infiniband.size() == 1);
+  CHECK(infiniband[0] == doctest::Approx(1).epsilon(0.08));
 }

@@ -94,6 +94,13 @@ double gathered_bytes(const Pass& pass, const ExpertShape& shape) {
   return row_bytes(pass, shape) * Rows(pass, shape).tokens * ranks;
 }
 
+/// From all ranks of the experts' mesh to each.
+void add_gather(Items& items, const Pass& pass, double bytes) {
+  add_exchange(items, bytes / static_cast<double>(pass.expert_mesh.tensor),
+               CollectiveOp::all_gather);
+  add_within_experts(items, pass, CollectiveOp::all_gather, bytes);
+}
+
 /// Bytes that say of a token and an expert whether the token goes there, and with which probability
 /// (fp32).
 constexpr double kChoice = 5;
@@ -106,13 +113,8 @@ void add_outward_to_all(Items& items, const Pass& pass, const ExpertShape& shape
   const Rows rows(pass, shape);
   const double all = gathered_bytes(pass, shape);
   const double tokens = all / row_bytes(pass, shape);
-  const auto gather = [&](double bytes) {
-    const double within = bytes / static_cast<double>(pass.expert_mesh.tensor);
-    add_exchange(items, within, CollectiveOp::all_gather);
-    add_within_experts(items, pass, CollectiveOp::all_gather, bytes);
-  };
-  gather(kChoice * static_cast<double>(shape.experts.count) * tokens);
-  gather(all);
+  add_gather(items, pass, kChoice * static_cast<double>(shape.experts.count) * tokens);
+  add_gather(items, pass, all);
   items.emplace_back(
       permutation(pass, permute, all + row_bytes(pass, shape) * rows.computed, kGatherByIndex));
 }
@@ -226,9 +228,28 @@ Items counts_of(const ExpertShape& shape) {
   return items;
 }
 
+/// HybridEP gathers from all ranks whether a token goes to an expert, in a byte each, and scans that
+/// for where each row goes, before a forward pass's dispatch (deepseek-ai/DeepEP branch hybrid-ep,
+/// csrc/hybrid_ep/executor, allgather_routing_map and metadata_preprocess_core).
+Items routing_map(const Pass& pass, const ExpertShape& shape) {
+  Items items;
+  const double ranks = static_cast<double>(pass.experts.degree * pass.expert_mesh.tensor);
+  const double bytes = static_cast<double>(shape.experts.count) * Rows(pass, shape).tokens * ranks;
+  add_gather(items, pass, bytes);
+  items.emplace_back(memory_bound("scan of the map", bytes));
+  return items;
+}
+
 /// The host waits in front of an exchange for the numbers (token_dispatcher.py, cuda_sync_point;
 /// DeepEP's dispatch itself), or behind a gather for those of what was gathered.
 void add_counts(Items& items, const Pass& pass, const ExpertShape& shape) {
+  if (pass.experts.dispatcher == Dispatcher::hybrid_ep && pass.experts.degree > 1) {
+    Items before = routing_map(pass, shape);
+    if (counts_tokens(pass)) before.emplace_back(HostRead{});
+    items.insert(items.begin(), std::make_move_iterator(before.begin()),
+                 std::make_move_iterator(before.end()));
+    return;
+  }
   if (!counts_tokens(pass)) return;
   const auto is_start = [](const Item& item) {
     return std::holds_alternative<StartCollective>(item);

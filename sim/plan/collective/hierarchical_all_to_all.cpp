@@ -22,7 +22,7 @@ const Registered<CollectiveAlgorithm> hierarchical_all_to_all{{
     .phases =
         [](const CollectiveJob& job) {
           return Phases{pairs_inside(job, job.request.bytes),
-                        {job.cluster.inter_node->latency, {pairs_between(job)}}};
+                        {latency_between(job, job.group.nodes - 1), {pairs_between(job)}}};
         },
     .channels = pair_channels,
 }};
