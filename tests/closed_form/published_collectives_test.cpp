@@ -384,7 +384,7 @@ TEST_CASE("all-to-alls between nodes take their bytes and what each peer takes")
   REQUIRE(efa.size() == 35);
   MESSAGE(fmt::format("EFA: {:.1f} to {:.1f} %, median {:.1f} %", (efa.front() - 1) * 100,
                       (efa.back() - 1) * 100, (efa[17] - 1) * 100));
-  CHECK(efa[17] > 0.83);
+  CHECK(efa[17] > 0.80);
   CHECK(efa.back() < 1);
   const auto infiniband = ratios("h800", "hgx-h800");
   REQUIRE(infiniband.size() == 1);
