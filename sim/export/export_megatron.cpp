@@ -144,6 +144,17 @@ class MegatronExport {
     }
     model_.value("--kv-channels", shape_.head_dim);
     model_.flag_if(shape_.qkv_bias, "--add-qkv-bias");
+    model_.flag_if(shape_.attention_gate, "--attention-output-gate");
+    if (shape_.sinks) model_.value("--softmax-type", "learnable");
+    add_window();
+  }
+
+  /// How many tokens before its own one attends to; a chunk has no option.
+  void add_window() {
+    const auto& window = shape_.window;
+    if (!window || window->kind != WindowKind::sliding) return;
+    model_.value("--window-size", fmt::format("({},0)", window->tokens - 1));
+    if (window->full_every > 0) model_.value("--window-attn-skip-freq", window->full_every);
   }
 
   void add_experts() {
@@ -153,6 +164,7 @@ class MegatronExport {
     model_.value("--moe-ffn-hidden-size", experts.ffn);
     if (experts.shared_ffn > 0)
       model_.value("--moe-shared-expert-intermediate-size", experts.shared_ffn);
+    model_.flag_if(experts.shared_gate, "--moe-shared-expert-gate");
     if (experts.dense_layers > 0)
       model_.value("--moe-layer-freq", fmt::format("([0]*{}+[1]*{})", experts.dense_layers,
                                                    shape_.layers - experts.dense_layers));

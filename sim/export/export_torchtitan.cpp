@@ -93,6 +93,10 @@ class TorchtitanExport {
     add_recompute();
     table("compile");
     key("enable", t_.fusion == "compiled");
+    if (t_.loss_chunks > 1) {
+      table("loss");
+      key("num_chunks", t_.loss_chunks);
+    }
     Exported exported{.text = text_};
     exported.import.file = "exported.toml";
     exported.import.from = "torchtitan";

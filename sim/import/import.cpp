@@ -53,10 +53,14 @@ Draft with_possible_attention(Draft draft, const ImportOptions& options,
     const bool is_engine = scenario.training.transformer_impl != TransformerImpl::local;
     if (is_engine && has_attention(scenario.cluster.gpu, "cudnn") &&
         can_compute_attention("cudnn", *model)) {
-      draft.replace(key + kernel, key + "cudnn");
+      draft.replace(", " + key + kernel, ", " + key + "cudnn");
+      draft.assume({"attention", "cudnn",
+                    "Transformer Engine takes it where " + kernel +
+                        " has not what the model does to its scores",
+                    "--set training.attention=NAME"});
       return draft;
     }
-    draft.replace(key + kernel, key + products);
+    draft.replace(", " + key + kernel, ", " + key + products);
     draft.note("attention by " + kernel,
                products + ", as that kernel has not what the model does to its scores");
   } catch (const UserError&) {  // is written when the draft is checked

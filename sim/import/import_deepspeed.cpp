@@ -250,8 +250,11 @@ class DeepspeedImport {
       const std::set<std::string> types{"fp32", "fp16", "bf16"};
       if (!type->is(Kind::text) || !types.contains(type->text))
         config_.refuse("communication_data_type", *type, "fp32, fp16 or bf16");
-      gradients_ = type->text == "fp32" ? 4 : 2;
-      e.push_back("gradients: " + type->text);
+      // Autocast leaves gradients fp32 below stage 3, which its note says.
+      if (!autocasts() || config_.count("zero_optimization.stage") == 3) {
+        gradients_ = type->text == "fp32" ? 4 : 2;
+        e.push_back("gradients: " + type->text);
+      }
     }
     if (has_trainer_optimizer() && !settings_.optimizer_kernels.empty())
       e.push_back("optimizer_kernels: " + settings_.optimizer_kernels);

@@ -198,7 +198,13 @@ class TorchtitanImport {
   /// Chunks of the sequence, of each of its samples at once
   /// (torchtitan/components/loss.py, ChunkedLossWrapper).
   void add_loss_chunks(Entries& e) {
-    const std::int64_t chunks = config_.positive("loss.num_chunks", 1);
+    const std::int64_t stated = config_.positive("loss.num_chunks", 1);
+    const std::int64_t tokens = config_.positive("training.seq_len", 2048) / context_;
+    std::int64_t chunks = std::min(stated, tokens);
+    while (tokens % chunks != 0) --chunks;
+    if (chunks != stated && tensor_ == 1)
+      draft_.note(fmt::format("loss.num_chunks {}", stated),
+                  fmt::format("{} chunks, which have equally many of {} tokens", chunks, tokens));
     if (chunks > 1 && tensor_ == 1) e.push_back(fmt::format("loss_chunks: {}", chunks));
     if (chunks > 1 && tensor_ > 1)
       draft_.note(fmt::format("loss.num_chunks {}", chunks),

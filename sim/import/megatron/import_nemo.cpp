@@ -184,7 +184,8 @@ class NemoImport {
     if (fp8 || on) add("fp8-format", {"hybrid"}, place);
     if (stated.find("nvfp4") != std::string::npos) {
       add("fp4-format", {"e2m1"}, place);
-      add("fp4-param-gather", {}, place);
+      // The preset gathers in fp4 what a distributed optimizer gathers.
+      if (is_distributed()) add("fp4-param-gather", {}, place);
     }
   }
 
@@ -219,11 +220,17 @@ class NemoImport {
         frequency->place);
   }
 
-  /// NeMo's optimizer by its name ("distributed_fused_adam") and switches.
+  /// NeMo's optimizer by its name ("distributed_fused_adam"), or the switch of Megatron-Bridge.
+  bool is_named_distributed() {
+    return config_.text("model.optim.name").find("distributed") != std::string::npos;
+  }
+  bool is_distributed() {
+    return is_named_distributed() || config_.is_on("ddp.use_distributed_optimizer");
+  }
+
   void add_optimizer() {
     const Place& place = config_.tree().place;
-    const std::string name = config_.text("model.optim.name");
-    if (name.find("distributed") != std::string::npos) add("use-distributed-optimizer", {}, place);
+    if (is_named_distributed()) add("use-distributed-optimizer", {}, place);
     if (config_.is_on("model.optim.overlap_grad_sync")) add("overlap-grad-reduce", {}, place);
     if (config_.is_on("model.optim.overlap_param_sync")) add("overlap-param-gather", {}, place);
   }

@@ -164,7 +164,8 @@ class MegatronImport {
 
   /// What is gathered in nvfp4, the only recipe of fp4 that Megatron-LM has by name.
   void add_fp4(Entries& e) {
-    o_.choice("fp4-recipe", {"nvfp4", "custom"}, "nvfp4");
+    if (o_.choice("fp4-recipe", {"nvfp4", "custom"}, "nvfp4") == "custom")
+      draft_.note("fp4-recipe custom", "nvfp4");
     const bool gathers = o_.is_on("fp4-param-gather") || o_.has("fp4-param");
     if (o_.has("fp4-format") && gathers) e.emplace_back("fp8_parameters: true");
   }
@@ -175,6 +176,7 @@ class MegatronImport {
         "fp8-recipe", {"tensorwise", "delayed", "mxfp8", "blockwise", "custom"}, "delayed");
     const bool gathers = o_.is_on("fp8-param-gather") || o_.has("fp8-param");
     if (!o_.has("fp8-format")) return;
+    if (recipe == "custom") draft_.note("fp8-recipe custom", "delayed scaling");
     if (recipe == "mxfp8") e.emplace_back("fp8_scaling: mxfp8");
     if (recipe == "tensorwise") e.emplace_back("fp8_scaling: current");
     if (recipe == "blockwise") e.emplace_back("fp8_scaling: blockwise");

@@ -104,6 +104,17 @@ TEST_CASE("cuDNN's attention is Megatron-LM's backend fused") {
   CHECK(lost(result) == "");
 }
 
+TEST_CASE("gates, sinks and windows have options of Megatron-LM's") {
+  const Export result = exported(
+      "megatron",
+      scenario_of("megatron", "gpt-oss-20b",
+                  {"model.attention_gate=true", "model.window={tokens: 128, full_every: 2}",
+                   "training.attention=cudnn", "training.vocabulary_multiple=128"}));
+  for (const char* option : {"--attention-output-gate", "--softmax-type learnable",
+                             "--window-size '(127,0)'", "--window-attn-skip-freq 2"})
+    CHECK(result.text.find(option) != std::string::npos);
+}
+
 TEST_CASE("images among words and diffusion are what no file can say") {
   check_all("megatron", "megatron",
             {{"qwen2.5-vl-7b",

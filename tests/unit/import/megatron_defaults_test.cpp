@@ -108,4 +108,8 @@ TEST_CASE("fp4 is NVFP4, with parameters that are gathered in it where that is s
            "--use-distributed-optimizer",
            "dgx-b200")
             .scenario.training.fp8_parameters);
+  CHECK(of("--bf16 --fp4-format e2m1 --fp4-recipe custom", "dgx-b200")
+            .notes.find("fp4-recipe custom") != std::string::npos);
+  CHECK(of("--bf16 --fp8-format hybrid --fp8-recipe custom", "dgx-b200")
+            .notes.find("fp8-recipe custom") != std::string::npos);
 }

@@ -65,6 +65,23 @@ TEST_CASE("a file that changes a recipe asks for the recipe's model") {
   CHECK(r.says("assumed: what the recipe sets Megatron Core's defaults: "));
 }
 
+TEST_CASE("NVFP4 is gathered where the file has a distributed optimizer") {
+  const auto gathers = [](const std::string& rest) {
+    const std::string file =
+        "model:\n  tensor_model_parallel_size: 1\nmixed_precision: bf16_with_nvfp4_mixed\n" + rest;
+    const Training t = import_of("bridge.yaml", file,
+                                 {.model = "llama3-8b",
+                                  .cluster = "dgx-b200",
+                                  .sequence_length = 8192,
+                                  .micro_batch = 1})
+                           .scenario.training;
+    CHECK(t.precision == Precision::nvfp4);
+    return t.fp8_parameters;
+  };
+  CHECK_FALSE(gathers(""));
+  CHECK(gathers("ddp:\n  use_distributed_optimizer: true\n"));
+}
+
 TEST_CASE("options state what a recipe's file leaves out") {
   const std::string file = "model:\n  tensor_model_parallel_size: 1\n";
   CHECK(refusal_of("bridge.yaml", file, {.model = "llama3-8b"}).find("--micro-batch N") !=

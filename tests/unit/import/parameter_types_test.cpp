@@ -71,17 +71,21 @@ TEST_CASE("torchtitan's FSDP casts shards, and replicas run under autocast") {
 }
 
 TEST_CASE("DeepSpeed's torch_autocast keeps parameters in fp32") {
-  const auto imported = [](int stage) {
+  const auto imported = [](int stage, const std::string& more = "") {
     return import_of("ds.json",
-                     "{\"train_micro_batch_size_per_gpu\": 1, \"gradient_accumulation_steps\": 1, "
-                     "\"torch_autocast\": {\"enabled\": true, \"dtype\": \"bfloat16\"}, "
-                     "\"zero_optimization\": {\"stage\": " +
+                     "{" + more +
+                         "\"train_micro_batch_size_per_gpu\": 1, "
+                         "\"gradient_accumulation_steps\": 1, "
+                         "\"torch_autocast\": {\"enabled\": true, \"dtype\": \"bfloat16\"}, "
+                         "\"zero_optimization\": {\"stage\": " +
                          std::to_string(stage) + "}}");
   };
   const ImportResult two = imported(2);
   CHECK(two.scenario.training.precision == Precision::bf16);
   CHECK(two.scenario.training.autocast);
   CHECK(two.says("gradients are reduced in fp32"));
+  CHECK(imported(2, "\"communication_data_type\": \"bf16\", ").scenario.training.gradients ==
+        Precision::fp32);
   const Training three = imported(3).scenario.training;
   CHECK(three.parameters == Precision::fp32);
   CHECK_FALSE(three.autocast);

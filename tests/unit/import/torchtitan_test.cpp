@@ -107,14 +107,18 @@ TEST_CASE("a repeated pass of torchtitan's ends early where the file says so") {
 }
 
 TEST_CASE("torchtitan's loss goes through the tokens in chunks where no tensor ranks split them") {
-  const auto imported = [](const std::string& rest) {
-    return import_of("run.toml",
-                     file("llama3", "8B", kTraining + "[loss]\nnum_chunks = 8\n" + rest));
+  const auto imported = [](const std::string& rest, const std::string& chunks = "8") {
+    return import_of("run.toml", file("llama3", "8B",
+                                      kTraining + "[loss]\nnum_chunks = " + chunks + "\n" + rest));
   };
   CHECK(imported("").scenario.training.loss_chunks == 8);
   const ImportResult split = imported("[parallelism]\ntensor_parallel_degree = 2\n");
   CHECK(split.scenario.training.loss_chunks == 1);
   CHECK(split.says("loss.num_chunks 8"));
+  // 4,096 tokens have no seventh.
+  const ImportResult odd = imported("", "7");
+  CHECK(odd.scenario.training.loss_chunks == 4);
+  CHECK(odd.says("loss.num_chunks 7"));
 }
 
 TEST_CASE("replicas of shards, and replicas alone") {
