@@ -83,8 +83,12 @@ void add_totals(OpGraph& graph, const Scenario& s) {
   add(graph.chain, passes * others);
   add(graph.first_chain, passes);
   graph.model_flops = convention.model_flops(tally, parameter_tally(s.model));
-  graph.flop_convention = fmt::format("{}: {}{}", convention.name, convention.description,
-                                      tally.is_frozen ? "; frozen weights: backward 1x" : "");
+  // Frameworks count tokens before experts drop some.
+  const double capacity = s.parallelism.expert.capacity.value_or(1);
+  graph.flop_convention = fmt::format(
+      "{}: {}{}{}", convention.name, convention.description,
+      tally.is_frozen ? "; frozen weights: backward 1x" : "",
+      capacity < 1 ? fmt::format("; with those that a capacity of {} drops", capacity) : "");
 }
 
 }  // namespace

@@ -44,20 +44,6 @@ std::string moe(int nodes, const std::string& parallelism, const std::string& gr
       nodes, groups, 8 * nodes, parallelism);
 }
 
-double fused_attention_flops(const OpGraph& graph) {
-  double sum = 0;
-  for (const Op* op : graph.blocks[1].order()) {
-    for (const Items* items : {&op->forward, &op->backward}) {
-      for (const Item& item : *items) {
-        const auto* launch = std::get_if<Launch>(&item);
-        const auto* work = launch == nullptr ? nullptr : std::get_if<FusedAttention>(&launch->work);
-        if (work != nullptr) sum += work->flops().flops();
-      }
-    }
-  }
-  return sum;
-}
-
 /// Parameters of all ranks that hold different ones.
 double parameters(const OpGraph& graph, int expert_degree) {
   double sum = 0;

@@ -129,4 +129,19 @@ inline std::vector<const Operation*> data_operations(const Plan& plan) {
   return operations;
 }
 
+/// FLOPs of fused attention in a layer's forward and backward pass on a rank, as its kernels do them.
+inline double fused_attention_flops(const OpGraph& graph) {
+  double sum = 0;
+  for (const Op* op : graph.blocks[1].order()) {
+    for (const Items* items : {&op->forward, &op->backward}) {
+      for (const Item& item : *items) {
+        const auto* launch = std::get_if<Launch>(&item);
+        const auto* work = launch == nullptr ? nullptr : std::get_if<FusedAttention>(&launch->work);
+        if (work != nullptr) sum += work->flops().flops();
+      }
+    }
+  }
+  return sum;
+}
+
 }  // namespace stepsim

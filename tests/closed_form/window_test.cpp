@@ -60,6 +60,19 @@ TEST_CASE("a window's FLOPs are those of the pairs that are seen") {
   CHECK(attention(", window: {tokens: 8192}") == nine_digits(unit * s * s / 2 - one));
 }
 
+TEST_CASE("context ranks that trade the sequence for heads keep windows") {
+  const auto flops = [](const std::string& window, const std::string& split) {
+    return fused_attention_flops(build(scenario_of(decoder(window, split))));
+  };
+  for (const char* window :
+       {"", ", window: {tokens: 1024}", ", window: {tokens: 1024, full_every: 2}",
+        ", window: {tokens: 1024, kind: chunk}"}) {
+    CAPTURE(window);
+    CHECK(flops(window, "context: {degree: 4, kind: all_to_all}") ==
+          nine_digits(flops(window, "") / 4));
+  }
+}
+
 TEST_CASE("a narrower window never takes longer, and a wide one as long as none") {
   const GpuProfile gpu = scenario_of(decoder("")).cluster.gpu;
   double last = kernel_time(kernel(0), gpu).seconds();

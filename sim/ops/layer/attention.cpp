@@ -177,17 +177,6 @@ void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
   op.saved = Bytes{qkv_bytes(pass, a)} + op.saved_scores;
 }
 
-/// FlashAttention has windows since its second version; the first computes all and masks it.
-void narrow(FusedAttention& attention, const AttentionShape& a) {
-  if (a.window == 0 || a.window >= attention.key_tokens() || a.kernel == "flash1") return;
-  if (!a.chunks) {
-    attention.window = a.window;
-    return;
-  }
-  attention.batch *= attention.sequence / a.window;
-  attention.sequence = a.window;
-}
-
 /// The keys that a token sees, as conventions of FLOPs count them: all of its document, of which a
 /// causal mask leaves half.
 double keys_counted(const Pass& pass, const AttentionShape& a) {
@@ -230,6 +219,16 @@ void add_fused(Op& op, const Pass& pass, const AttentionShape& a) {
 }
 
 }  // namespace
+
+void narrow(FusedAttention& attention, const AttentionShape& a) {
+  if (a.window == 0 || a.window >= attention.key_tokens() || a.kernel == "flash1") return;
+  if (!a.chunks) {
+    attention.window = a.window;
+    return;
+  }
+  attention.batch *= attention.sequence / a.window;
+  attention.sequence = a.window;
+}
 
 Scores::Scores(const Pass& pass, const AttentionShape& a) {
   one = pass.element() * static_cast<double>(pass.batch * a.heads) *

@@ -95,7 +95,8 @@ void add_gathered(Op& op, const Exchange& e) {
   Exchange::exchange(op.backward, CollectiveOp::reduce_scatter, whole);
 }
 
-/// Each exchange also lays its tensor out again, before and after.
+/// Each exchange also lays its tensor out again, before and after. Ranks have the whole sequence of
+/// some heads, so that windows hold as they are; the other two kinds are refused beside them.
 void add_head_split(Op& op, const Exchange& e) {
   const std::int64_t heads = e.a_.heads / e.pass_.context.degree;
   const auto trade = [](Items& items, const char* name, double bytes) {
@@ -107,10 +108,15 @@ void add_head_split(Op& op, const Exchange& e) {
   const bool repeats = repeated > e.kv;
   if (repeats) op.forward.emplace_back(memory_bound("repeat keys and values", e.kv + repeated));
   trade(op.forward, "sequence for heads", e.query + repeated);
-  op.forward.emplace_back(e.attention(heads, e.pass_.whole_sequence(), e.document, false));
+  const auto attention = [&](bool backward) {
+    Launch launch = e.attention(heads, e.pass_.whole_sequence(), e.document, backward);
+    narrow(std::get<FusedAttention>(launch.work), e.a_);
+    return launch;
+  };
+  op.forward.emplace_back(attention(false));
   trade(op.forward, "heads for sequence", e.output);
   trade(op.backward, "sequence for heads", e.output);
-  op.backward.emplace_back(e.attention(heads, e.pass_.whole_sequence(), e.document, true));
+  op.backward.emplace_back(attention(true));
   trade(op.backward, "heads for sequence", e.query + repeated);
   if (repeats) op.backward.emplace_back(memory_bound("sum of repeated gradients", repeated + e.kv));
   op.saved += Bytes{repeated - e.kv};

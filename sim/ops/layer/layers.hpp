@@ -56,6 +56,10 @@ Op row_linear(const Pass& pass, const std::string& name, std::int64_t in, std::i
 Op replicated_linear(const Pass& pass, const std::string& name, std::int64_t in, std::int64_t out,
                      bool saves_input, bool bias = false);
 
+/// What a kernel that has whole sequences computes of them where the layer has a window. FlashAttention
+/// has windows since its second version; the first computes all and masks it.
+void narrow(FusedAttention& attention, const AttentionShape& shape);
+
 /// The kernels and exchanges of fused attention whose sequence is split over context ranks.
 void add_context_attention(Op& op, const Pass& pass, const AttentionShape& shape);
 

@@ -1,4 +1,6 @@
 // Keys of host that do not fit together, or that no simulated step would show.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/scenario/check/check.hpp"
@@ -93,12 +95,68 @@ void check_queue(const Scenario& s, const KeyReports& keys) {
               "mode is blocking, where no kernel waits behind another");
 }
 
+/// Whether layers have the module. Letters of a pattern say it of a hybrid.
+bool has_module(const Transformer& t, GraphModule module) {
+  const auto has = [&](char letter, bool otherwise) {
+    return t.hybrid ? t.hybrid->has(letter) : otherwise;
+  };
+  switch (module) {
+    case GraphModule::attn:
+      return has('*', true) || has('G', false);
+    case GraphModule::mlp:
+      return has('-', !t.experts || t.experts->dense_layers > 0);
+    case GraphModule::moe_router:
+    case GraphModule::moe_preprocess:
+    case GraphModule::moe:
+      return t.experts.has_value();
+    case GraphModule::mamba:
+      return has('M', false);
+  }
+  return false;
+}
+
+/// Whether the host reads the numbers of experts' tokens; graphs of whole passes do so where it is
+/// stated alone.
+bool reads_counts(const Scenario& s, bool preset) {
+  const auto* t = std::get_if<Transformer>(&s.model.shape);
+  return t != nullptr && t->experts && s.parallelism.expert.host_waits.value_or(preset);
+}
+
+void check_modules(const Scenario& s, const Transformer& t, const KeyReports& keys) {
+  const auto& graphs = s.host.graphs;
+  for (auto at = graphs.begin(); at != graphs.end(); ++at) {
+    if (std::find(graphs.begin(), at, *at) != at)
+      keys.report({"host.graphs", "state it once"}, "{} stands there twice", name_of(*at));
+    else if (!has_module(t, *at))
+      keys.report({"host.graphs", "leave it out"}, "{} has no module {}", s.model.name,
+                  name_of(*at));
+  }
+  const auto has = [&](GraphModule module) {
+    return std::ranges::find(graphs, module) != graphs.end();
+  };
+  if (!has(GraphModule::moe)) return;
+  if (has(GraphModule::moe_router) || has(GraphModule::moe_preprocess))
+    keys.report({"host.graphs", "state moe alone"}, "moe has its router and what prepares it");
+  // NVIDIA/Megatron-LM megatron/core/transformer/transformer_config.py: moe is for drop and pad.
+  if (keys.sound({"parallelism.expert"}) && reads_counts(s, !s.parallelism.expert.capacity))
+    keys.report({"host.graphs",
+                 "state moe_router and moe_preprocess, parallelism.expert.capacity, or "
+                 "parallelism.expert.host_waits: false"},
+                "the host reads how many tokens experts get, within what would be a graph of moe");
+}
+
 void check_graphs(const Scenario& s, const KeyReports& keys) {
+  if (s.host.graph() && keys.sound({"model", "parallelism.expert"}) && reads_counts(s, false))
+    keys.report({"parallelism.expert.host_waits", "leave it out"},
+                "the host reads how many tokens experts get within a pass, but mode is graph, "
+                "where a pass is one launch");
   if (s.host.graphs.empty()) return;
   if (s.host.graph())
     keys.report({"host.graphs", "leave it out"}, "mode is graph: whole passes are one launch");
-  if (!std::holds_alternative<Transformer>(s.model.shape) && keys.sound({"model"}))
-    keys.report({"host.graphs", "leave it out"}, "graphs are of modules that transformers have");
+  if (!keys.sound({"model"})) return;
+  const auto* transformer = std::get_if<Transformer>(&s.model.shape);
+  if (transformer != nullptr) return check_modules(s, *transformer, keys);
+  keys.report({"host.graphs", "leave it out"}, "graphs are of modules that transformers have");
 }
 
 void check_threads(const Scenario& s, const KeyReports& keys) {

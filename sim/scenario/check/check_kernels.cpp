@@ -64,7 +64,8 @@ void check_gradient_reads(const Scenario& s, const KeyReports& keys) {
   const DataParallel& data = s.parallelism.data;
   const bool reduces = s.data_parallel() > 1 && !data.sharding.shards_parameters;
   if (!data.check_for_nan_in_grad || !reduces) return;
-  keys.report({"parallelism.data.check_for_nan_in_grad", "state false"},
+  keys.report({"parallelism.data.check_for_nan_in_grad",
+               "state parallelism.data.check_for_nan_in_grad: false"},
               "the host reads norms within a pass, but mode is graph, where a pass is one launch");
 }
 

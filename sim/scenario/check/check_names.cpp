@@ -83,8 +83,8 @@ void check_known_optimizer(const Scenario& s, const KnownOptimizer& optimizer,
     keys.report({"training.moments", "use fp32"}, "tf32 is a type of products, not of memory");
   }
   if (has_kernels(optimizer, s.training.optimizer_kernels)) return;
-  keys.report({"training.optimizer_kernels", "use fused"}, "{} has fused kernels{}, not {}",
-              optimizer.name,
+  keys.report({"training.optimizer_kernels", "use optimizer_kernels: fused"},
+              "{} has fused kernels{}, not {}", optimizer.name,
               optimizer.has_foreach ? ", foreach and per_tensor ones only" : " only",
               name_of(s.training.optimizer_kernels));
 }
@@ -105,7 +105,7 @@ void check_optimizer(const Scenario& s, const KnownNames& known, const KeyReport
   }
   if (s.parallelism.data.offload_optimizer &&
       s.training.optimizer_kernels != OptimizerKernels::fused) {
-    keys.report({"training.optimizer_kernels", "use fused"},
+    keys.report({"training.optimizer_kernels", "use optimizer_kernels: fused"},
                 "an offloaded optimizer has no kernels on the GPU");
   }
 }

@@ -92,6 +92,19 @@ void check_schedule(const Scenario& s, const KnownNames& known, const KeyReports
   keys.report({"parallelism.pipeline.schedule"}, "{} {}", pipeline.schedule, objection);
 }
 
+/// Megatron-LM repeats no exchange that runs beside another pass
+/// (megatron/core/transformer/transformer_config.py, overlap_moe_expert_parallel_comm).
+void check_repeated(const Scenario& s, const KeyReports& keys) {
+  const Recomputation& again = s.training.recompute;
+  const bool is_whole = again.kind == Recompute::full;
+  if (s.framework != Framework::megatron || !keys.sound({"training.recompute"}) ||
+      (!is_whole && !again.repeats(RecomputeModule::moe)))
+    return;
+  keys.report({is_whole ? "training.recompute.kind" : "training.recompute.modules",
+               "state other modules, or parallelism.expert.overlap: false"},
+              "megatron runs no exchanges beside another pass that are repeated in their own");
+}
+
 }  // namespace
 
 /// Exchanges of tokens are hidden in pairs of passes, of which neither needs the other.
@@ -103,6 +116,7 @@ void check_pairs(const Scenario& s, const KnownNames& known, const KeyReports& k
     return;
   const ScheduleNeeds* needs = needs_of(s, known);
   if (needs == nullptr) return;
+  check_repeated(s, keys);
   if (p.expert.degree == 1)
     return keys.report({path}, "with expert degree 1 there are no exchanges to overlap");
   if (p.data.sharding.shards_parameters) {

@@ -121,7 +121,7 @@ void check_kept(const DataParallel& data, const KeyReports& keys) {
     keys.report({key, "state reshard_after_forward: none, or leave it out"},
                 "parameters that are given up after forward do not stay till the last backward");
   } else if (!data.no_sync) {
-    keys.report({key, "state no_sync: true, or leave it out"},
+    keys.report({key, "state no_sync: true, or leave reshard_after_backward out"},
                 "parameters that stay gathered have whole gradients, but no_sync: false scatters "
                 "them after each micro-batch");
   }

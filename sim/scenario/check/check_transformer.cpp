@@ -149,10 +149,13 @@ void check_context(const Scenario& s, const Transformer& t, const KeyReports& ke
     const std::int64_t kv_heads = t.mla ? heads : std::max<std::int64_t>(t.kv_heads / p.tensor, 1);
     // Fewer key and value heads than ranks are repeated.
     if (heads % n != 0 || (kv_heads % n != 0 && n % kv_heads != 0)) {
-      keys.report({"parallelism.context.degree", "use kind: ring"},
-                  "context {} does not divide the {} heads of a tensor rank, or it and its {} "
-                  "key-value heads do not divide each other, as kind all_to_all needs",
-                  n, heads, kv_heads);
+      // Rings are refused beside windows.
+      keys.report(
+          {"parallelism.context.degree",
+           t.window ? fmt::format("use a degree that divides {}", heads) : "use kind: ring"},
+          "context {} does not divide the {} heads of a tensor rank, or it and its {} "
+          "key-value heads do not divide each other, as kind all_to_all needs",
+          n, heads, kv_heads);
     }
   }
   if (length % (2 * parts) != 0) {
@@ -304,7 +307,10 @@ void check_window(const Scenario& s, const Transformer& t, const KeyReports& key
   if (window.tokens >= sequence) return;
   const ContextParallel& context = s.parallelism.context;
   if (context.degree > 1 && context.kind != ContextKind::all_to_all)
-    keys.report({"parallelism.context.kind", "use all_to_all"},
+    keys.report({"parallelism.context.kind",
+                 fmt::format("use all_to_all, of a degree that divides the {} heads of a tensor "
+                             "rank",
+                             t.heads / s.parallelism.tensor)},
                 "context {} of a sequence whose layers attend to {} tokens is not modelled",
                 name_of(context.kind), window.tokens);
   if (window.kind == WindowKind::chunk && sequence % window.tokens != 0)

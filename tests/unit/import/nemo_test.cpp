@@ -71,8 +71,8 @@ TEST_CASE("NVFP4 is gathered where the file has a distributed optimizer") {
         "model:\n  tensor_model_parallel_size: 1\nmixed_precision: bf16_with_nvfp4_mixed\n" + rest;
     const Training t = import_of("bridge.yaml", file,
                                  {.model = "llama3-8b",
-                                  .cluster = "dgx-b200",
                                   .sequence_length = 8192,
+                                  .cluster = "dgx-b200",
                                   .micro_batch = 1})
                            .scenario.training;
     CHECK(t.precision == Precision::nvfp4);
