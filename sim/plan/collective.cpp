@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
 #include "sim/core/registry.hpp"
@@ -109,7 +110,12 @@ class Chooser {
 
   /// What no group of this cluster could change.
   void check(const CollectiveAlgorithm& stated) const {
-    if (!stated.makes(request_.op)) refuse(fmt::format("makes no {}", name_of(request_.op)));
+    if (!stated.makes(request_.op)) {
+      std::vector<std::string> others;
+      for (const auto* each : Registry<CollectiveAlgorithm>::all())
+        if (each->makes(request_.op)) others.emplace_back(each->name);
+      refuse(fmt::format("makes no {}, as {} do", name_of(request_.op), fmt::join(others, ", ")));
+    }
     if (!stated.nccl) {
       // Pairs go by a protocol, too. What is made of several collectives leaves it to NCCL.
       if (choice_.protocol && nccl::is_tuned(request_.op)) refuse("takes no protocol");

@@ -27,7 +27,7 @@ std::vector<std::int64_t> layout_of(MegatronOptions& o, std::int64_t stages) {
   const auto layers = layers_of_layout(o.text(kOption));
   if (!layers)
     o.refuse(kOption, o.shown(kOption) + " is no layout of a pipeline",
-             "E, t, m, L, |, (...)*n and x*n make one");
+             "one E first, t, m, |, (...)*n and x*n, and one L last make one");
   const auto parts = static_cast<std::int64_t>(layers->size());
   if (parts % stages != 0)
     o.refuse(kOption, fmt::format("{} has {} parts, which are no multiple of {} stages",

@@ -62,6 +62,10 @@ std::optional<std::vector<std::int64_t>> layers_of_layout(std::string_view text)
   const auto written_out = ungrouped ? without_times(*ungrouped) : std::nullopt;
   if (!written_out || written_out->find_first_not_of("EtmL|") != std::string::npos)
     return std::nullopt;
+  const bool begins_and_ends = written_out->starts_with('E') && written_out->ends_with('L') &&
+                               written_out->rfind('E') == 0 &&
+                               written_out->find('L') + 1 == written_out->size();
+  if (!begins_and_ends) return std::nullopt;
   std::vector<std::int64_t> layers(1, 0);
   for (const char c : *written_out) {
     if (c == '|') layers.push_back(0);

@@ -32,7 +32,8 @@ TEST_CASE("a layout says the layers of each part") {
 }
 
 TEST_CASE("what is no layout has no layers") {
-  for (const char* text : {"Ex|L", "(t|", "t**2", "Et*999999999|L", "[[embedding, decoder]]"}) {
+  for (const char* text : {"Ex|L", "(t|", "t**2", "Et*999999999|L", "[[embedding, decoder]]",
+                           "LEt*24|||", "t*4|t*4L", "Et*4|t*4", "Et|tL|tL"}) {
     INFO(text);
     CHECK(!layers_of_layout(text));
   }

@@ -170,7 +170,8 @@ TEST_CASE("what can never work is refused with a sentence") {
   refused(kAll, "butterfly", "unknown collective algorithm 'butterfly'");
   refused(kAll, "nvls", "collectives.all_reduce: nvls needs GPUs of Hopper or later");
   refused(kAll, "collnet_chain", "needs switches that reduce: inter_node.sharp: true");
-  refused(kAll, "pairwise", "pairwise makes no all_reduce");
+  refused(kAll, "pairwise",
+          "pairwise makes no all_reduce, as collnet_chain, collnet_direct, hierarchical, nvls, ");
   refused(CollectiveOp::all_gather, "tree", "tree makes no all_gather");
   Collectives odd = stated(kAll, "nvls_tree");
   odd.all_reduce.protocol = LL;
