@@ -114,3 +114,29 @@ TEST_CASE("DualPipe holds the parameters of two parts of the model") {
   };
   CHECK(parameters("dualpipe", 2) == nine_digits(2 * parameters("1f1b", 1)));
 }
+
+TEST_CASE("passes that run in turns hold one micro-batch, of which blocks are of either") {
+  const auto scenario = [](bool overlap) {
+    return scenario_of(fmt::format(R"(
+model: {{name: m, layers: 8, hidden: 1024, heads: 16, vocabulary: 4000, gated_mlp: true,
+         rms_norm: true, experts: {{count: 16, top_k: 2, ffn: 512}}}}
+cluster: {{base: dgx-h100}}
+training: {{global_batch: 32, sequence_length: 2048, precision: bf16}}
+parallelism: {{expert: {{degree: 8, overlap: {}}}}}
+run: {{steps: 2, warmup: 1}}
+)",
+                                   overlap));
+  };
+  const auto held = [&](bool overlap) {
+    const Scenario s = scenario(overlap);
+    return memory_of_stage(s, build(s), 0).peak.held;
+  };
+  const Scenario one = scenario(false);
+  const OpGraph graph = build(one);
+  const double layer = graph.blocks[1].saved(Recompute::none).bytes();
+  const double apart = held(false).activations.bytes(), together = held(true).activations.bytes();
+  CHECK(apart > 7 * layer);
+  CHECK(together >= apart);
+  CHECK(together <= apart + 2 * layer);
+  curve_peaks_at_the_analytic_figure(scenario(true));
+}

@@ -61,11 +61,10 @@ PassMemory forward(const OpGraph& graph, const Blocks& blocks, const Training& t
     pass.leaves -= gone;
     cached.activations += cached_copies(graph, blocks, span);
     if (gone.total() > Bytes{0}) before = std::exchange(last, gone);
+    pass.moments.push_back({pass.leaves + last + before + cached, pass.leaves,
+                            graph.blocks[blocks[span.begin]].name, ""});
   }
-  pass.most = pass.leaves;
-  pass.most += last;
-  pass.most += before;
-  pass.most += cached;
+  pass.most = pass.leaves + last + before + cached;
   if (!blocks.empty()) pass.block = graph.blocks[blocks.back()].name;
   return pass;
 }
@@ -97,17 +96,22 @@ PassMemory backward(const OpGraph& graph, const Blocks& blocks, const Training& 
     // Offloaded activations of the layer before this span come back meanwhile.
     const auto next = std::next(span);
     const Working ahead = next == spans.rend() ? Working{} : away(graph, blocks, *next, training);
+    BlockMoment moment;
     for (std::size_t i = span->end; i-- > span->begin;) {
       const BlockPeak peak = peak_in(graph, blocks, *span, i);
       const Working here = pass.leaves - saved + peak.held + ahead;
-      if (pass.op.empty() || here.total() > pass.most.total()) {
-        pass.most = here;
-        pass.block = graph.blocks[blocks[i]].name;
-        pass.op = peak.op;
-      }
+      if (moment.op.empty() || here.total() > moment.most.total())
+        moment = {here, {}, graph.blocks[blocks[i]].name, peak.op};
       if (!whole) pass.leaves += kept_for_weights(graph.blocks[blocks[i]]);
     }
     pass.leaves -= saved;
+    moment.leaves = pass.leaves;
+    if (pass.op.empty() || moment.most.total() > pass.most.total()) {
+      pass.most = moment.most;
+      pass.block = moment.block;
+      pass.op = moment.op;
+    }
+    pass.moments.push_back(std::move(moment));
   }
   return pass;
 }
@@ -119,7 +123,28 @@ PassMemory weight_gradients(const OpGraph& graph, const Blocks& blocks) {
   return pass;
 }
 
+/// The moment of the block that runs in that turn; a pass that is through holds what it leaves.
+BlockMoment moment_at(const PassMemory& pass, std::size_t turn) {
+  if (turn < pass.moments.size()) return pass.moments[turn];
+  return {pass.leaves, pass.leaves, pass.block, pass.op};
+}
+
 }  // namespace
+
+PassMemory in_turns(const PassMemory& forward, const PassMemory& backward) {
+  PassMemory both{.leaves = forward.leaves + backward.leaves};
+  const std::size_t turns = std::max(forward.moments.size(), backward.moments.size());
+  for (std::size_t turn = 0; turn < turns; ++turn) {
+    const BlockMoment ahead = moment_at(forward, turn), back = moment_at(backward, turn);
+    const Working here = ahead.most + back.most;
+    if (turn > 0 && here.total() <= both.most.total()) continue;
+    both.most = here;
+    both.block = back.block;
+    both.op = back.op;
+  }
+  both.most.gathered = forward.most.gathered;
+  return both;
+}
 
 ChunkMemory chunk_memory(const Scenario& scenario, const OpGraph& graph, int stage, int chunk) {
   const Blocks blocks = blocks_of(scenario, graph, stage, chunk);
@@ -145,11 +170,18 @@ PeakMoment peak_moment(const Scenario& scenario, const OpGraph& graph, int stage
     chunks.push_back(chunk_memory(scenario, graph, stage, chunk));
   Working now;
   PeakMoment peak;
-  for (const Action& action : schedule_of(scenario).order(shape_of(scenario), stage)) {
-    const PassMemory& pass =
-        chunks[static_cast<std::size_t>(action.chunk)][static_cast<std::size_t>(action.pass)];
+  const auto memory_of = [&](const Action& action) -> const PassMemory& {
+    return chunks[static_cast<std::size_t>(action.chunk)][static_cast<std::size_t>(action.pass)];
+  };
+  const std::vector<Action> order = schedule_of(scenario).order(shape_of(scenario), stage);
+  const bool pairs = overlaps_exchanges(scenario);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const bool joined = pairs && i + 1 < order.size() && order[i + 1].joined;
+    const PassMemory pass =
+        joined ? in_turns(memory_of(order[i]), memory_of(order[i + 1])) : memory_of(order[i]);
+    if (joined) ++i;
     const Working here = now + pass.most;
-    if (here.total() > peak.held.total()) peak = {here, action, pass.block, pass.op};
+    if (here.total() > peak.held.total()) peak = {here, order[i], pass.block, pass.op};
     now += pass.leaves;
   }
   return peak;

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "sim/ops/op_graph.hpp"
 #include "sim/ops/working_set.hpp"
@@ -15,12 +16,23 @@
 
 namespace stepsim {
 
+/// What is held while a block runs and when it is done, relative to the beginning of its pass.
+struct BlockMoment {
+  Working most, leaves;
+  std::string block, op;
+};
+
 /// One pass of one chunk and micro-batch, relative to what was held when it began.
 struct PassMemory {
   Working most;           ///< what the pass holds at its worst moment
   Working leaves;         ///< what remains when it is done; negative where it frees
   std::string block, op;  ///< where its worst moment is; a forward pass has it at its end
+  std::vector<BlockMoment> moments{};  ///< of its blocks, as they run; spans as one
 };
+
+/// Two passes that run as one, block by block in turns: what one saves meanwhile takes the place of
+/// what the other frees (sim/plan/pass/overlap.hpp).
+PassMemory in_turns(const PassMemory& forward, const PassMemory& backward);
 
 /// The memory of a chunk's passes, by PassKind. A forward pass leaves what its blocks save.
 /// Backward passes free it block by block and hold the working set of the block that runs. After

@@ -319,21 +319,19 @@ class StageWriter {
     return {action, chunk, segment, reduces, {}};
   }
 
-  /// What follows passes whose tasks begin with `first`. They hold memory one after the other, at
-  /// most what they need together.
+  /// What follows passes whose tasks begin with `first`, of which two run in turns.
   void end(std::initializer_list<const Running*> passes, TaskIndex first) {
     for (const Running* pass : passes) {
       rows_.set_micro_batch(pass->action.micro_batch);
       if (pass->reduces) reduce(pass->chunk);
     }
     // On the compute row, where passes follow one another.
-    for (const Running* pass : passes)
-      writer_.add_memory(rows_.computed_from(first), memory_of(*pass).most.total().bytes(), true);
-    for (const Running* pass : passes) {
-      const PassMemory& memory = memory_of(*pass);
-      const Bytes left = memory.leaves.total() - memory.most.total();
-      writer_.add_memory(rows_.computed(), left.bytes(), false);
-    }
+    const PassMemory& one = memory_of(**passes.begin());
+    const PassMemory memory =
+        passes.size() == 1 ? one : in_turns(one, memory_of(**(passes.end() - 1)));
+    writer_.add_memory(rows_.computed_from(first), memory.most.total().bytes(), true);
+    const Bytes left = memory.leaves.total() - memory.most.total();
+    writer_.add_memory(rows_.computed(), left.bytes(), false);
     for (const Running* pass : passes) host_.after(pass->action);
   }
 
