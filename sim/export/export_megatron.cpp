@@ -153,7 +153,7 @@ class MegatronExport {
   void add_window() {
     const auto& window = shape_.window;
     if (!window || window->kind != WindowKind::sliding) return;
-    model_.value("--window-size", fmt::format("({},0)", window->tokens - 1));
+    model_.value("--window-size", fmt::format("{},0", window->tokens - 1));
     if (window->full_every > 0) model_.value("--window-attn-skip-freq", window->full_every);
   }
 

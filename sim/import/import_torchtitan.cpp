@@ -178,8 +178,8 @@ class TorchtitanImport {
     const std::int64_t batch =
         global > 0 ? config_.count("training.global_batch_size") : local * data();
     note_bubbles(local, batch);
-    Entries e{fmt::format("sequence_length: {}", config_.positive("training.seq_len", 2048)),
-              fmt::format("global_batch: {}", batch),
+    sequence_ = config_.positive("training.seq_len", 2048);
+    Entries e{fmt::format("sequence_length: {}", sequence_), fmt::format("global_batch: {}", batch),
               fmt::format("micro_batch: {}", micro_batch(local))};
     add_precision(e);
     add_optimizer(e);
@@ -199,7 +199,7 @@ class TorchtitanImport {
   /// (torchtitan/components/loss.py, ChunkedLossWrapper).
   void add_loss_chunks(Entries& e) {
     const std::int64_t stated = config_.positive("loss.num_chunks", 1);
-    const std::int64_t tokens = config_.positive("training.seq_len", 2048) / context_;
+    const std::int64_t tokens = std::max<std::int64_t>(sequence_ / context_, 1);
     std::int64_t chunks = std::min(stated, tokens);
     while (tokens % chunks != 0) --chunks;
     if (chunks != stated && tensor_ == 1)
@@ -423,6 +423,7 @@ class TorchtitanImport {
   Draft draft_;
   Config config_;
   std::int64_t tensor_ = 1, stages_ = 1, context_ = 1, expert_ = 1, replicas_ = 1, shards_ = 1;
+  std::int64_t sequence_ = 0;
   bool is_plain_ = true, has_latent_attention_ = false;
   Machine machine_;
 };

@@ -186,7 +186,10 @@ std::int64_t dense_layers(MegatronOptions& o, std::int64_t layers) {
 void add_window(MegatronOptions& o, Draft& draft, Entries& e) {
   if (!o.has("window-size")) return;
   std::string size;
-  for (const std::string& word : o.words("window-size")) size += word + ",";
+  for (const std::string& word : o.list("window-size")) size += word + ",";
+  // A pair, in brackets or not (megatron/core/transformer/transformer_config.py, window_size).
+  if (size.find_first_not_of("0123456789-,() ") != std::string::npos)
+    o.refuse("window-size", o.shown("window-size") + " is no pair of numbers of tokens");
   const std::size_t digits = size.find_first_of("-0123456789");
   const std::int64_t before = digits == std::string::npos ? -1 : std::atoll(&size[digits]);
   const std::string skip = o.has("window-attn-skip-freq") ? o.text("window-attn-skip-freq") : "0";

@@ -336,6 +336,8 @@ TEST_CASE("gated delta nets, gates and sinks are read with the layers that have 
   CHECK(sparse.experts->shared_gate);
   CHECK(sparse.experts->bias);
   CHECK(model("--softmax-type learnable").sinks);
+  for (const char* size : {"127 0", "127,0", "'(127,0)'", "'(127, 0)'"})
+    CHECK(model(std::string("--window-size ") + size).window->tokens == 128);
   const Script learnable(kLaunch + "--softmax-type learnable");
   ImportOptions on_a100 = learnable.options();
   on_a100.cluster = "dgx-a100-80";
