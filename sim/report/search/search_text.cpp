@@ -79,6 +79,11 @@ class SearchPage : Page {
                                       : ""));
     paragraph("", degrees_text(b.strategy));
     paragraph("", choices_text(b.strategy));
+    const auto& fastest = *std::ranges::min_element(
+        r_.listed, {}, [](const TriedStrategy& tried) { return tried.outcome.step; });
+    if (fastest.outcome.step < b.outcome.step)
+      paragraph("", fmt::format("of those within 1 % of {} it leaves the most room",
+                                time_text(fastest.outcome.step)));
     const std::string full = full_memory_text(b.outcome.peak, r_.capacity);
     if (!full.empty()) paragraph("Memory", "the best " + full);
     if (r_.own && r_.own->fits) paragraph("Against", against(b));
