@@ -186,8 +186,29 @@ class DeepspeedImport {
     return "adam";
   }
 
+  /// The type that the engine casts all parameters to; "": they stay as they are.
+  std::string cast_type() {
+    const bool is_bf16 = config_.is_on("bf16.enabled"),
+               was_bf16 = config_.is_on("bfloat16.enabled");
+    const bool is_fp16 = config_.is_on("fp16.enabled");
+    return is_bf16 || was_bf16 ? "bf16" : is_fp16 ? "fp16" : "";
+  }
+
   /// Parameters stay fp32, and passes run under autocast (deepspeed/runtime/torch_autocast.py).
-  bool autocasts() { return !options_.precision && config_.is_on("torch_autocast.enabled"); }
+  /// Beside a type that parameters are cast to autocast finds them narrow already
+  /// (deepspeed/runtime/engine.py, _configure_distributed_model).
+  bool autocasts() {
+    return !options_.precision && config_.is_on("torch_autocast.enabled") && cast_type().empty();
+  }
+  void note_idle_autocast() {
+    if (options_.precision || !config_.is_on("torch_autocast.enabled") || cast_type().empty())
+      return;
+    autocast_type();  // read, and checked
+    draft_.note("torch_autocast", fmt::format("parameters are {0} beside {0}.enabled, so that "
+                                              "autocast has none to cast; older releases of "
+                                              "DeepSpeed refuse the two together",
+                                              cast_type()));
+  }
   std::string autocast_type() {
     config_.list("torch_autocast.lower_precision_safe_modules");
     const std::string type =
@@ -206,9 +227,8 @@ class DeepspeedImport {
 
   std::string precision() {
     if (options_.precision) return *options_.precision;
+    if (std::string type = cast_type(); !type.empty()) return type;
     if (autocasts()) return autocast_type();
-    if (config_.is_on("bf16.enabled") || config_.is_on("bfloat16.enabled")) return "bf16";
-    if (config_.is_on("fp16.enabled")) return "fp16";
     const bool bf16 =
         config_.is_placeholder("bf16.enabled") || config_.is_placeholder("bfloat16.enabled");
     if (!bf16 && !config_.is_placeholder("fp16.enabled")) return "fp32";
@@ -238,6 +258,7 @@ class DeepspeedImport {
 
   void write_training() {
     const std::string precision = this->precision();
+    note_idle_autocast();
     Entries e{fmt::format("sequence_length: {}", settings_.sequence_length),
               fmt::format("global_batch: {}", global_),
               fmt::format("micro_batch: {}", micro_),

@@ -2,8 +2,13 @@
 #include "sim/search/possible_values.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 #include <fmt/ranges.h>
+
+#include "sim/scenario/describe/framework_abilities.hpp"
+#include "sim/scenario/names.hpp"
 
 namespace stepsim {
 namespace {
@@ -24,7 +29,36 @@ void add(std::string& text, const char* axis, const std::vector<Value>& whole,
                       whole.size() > kNamed ? ", ..." : "");
 }
 
+/// How tokens reach experts of other ranks, as far as the framework has it.
+std::vector<std::string> dispatchers_of(const Scenario& scenario) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : kNames<Dispatcher>) {
+    const bool has =
+        !scenario.framework ||
+        framework_can(*scenario.framework, "parallelism.expert.dispatcher", name, false);
+    if (has) names.emplace_back(name);
+  }
+  return names;
+}
+
 }  // namespace
+
+std::string idle_values(const Axes& restricted, const SearchBase& base) {
+  const auto& dispatchers = restricted.dispatcher;
+  if (dispatchers == std::vector<std::optional<Dispatcher>>{std::nullopt}) return "";
+  const auto* transformer = std::get_if<Transformer>(&base.scenario.model.shape);
+  if (transformer == nullptr || !transformer->experts)
+    return "the model has no experts, to which tokens would be sent";
+  if (restricted.expert == std::vector<int>{1})
+    return "with expert 1 each rank has all experts, so that no token is sent anywhere";
+  const std::vector<std::string> known = dispatchers_of(base.scenario);
+  const bool all_known = std::ranges::all_of(dispatchers, [&](const auto& dispatcher) {
+    return !dispatcher || std::ranges::find(known, name_of(*dispatcher)) != known.end();
+  });
+  return all_known ? ""
+                   : fmt::format("dispatcher can be {}, with framework {}", fmt::join(known, ", "),
+                                 name_of(*base.scenario.framework));
+}
 
 std::string possible_values(const Axes& whole, const Axes& restricted) {
   std::string text;

@@ -11,4 +11,9 @@ namespace stepsim {
 /// what would be possible: "tensor can be 1, 2, 4, 8". Empty: they all have some.
 std::string possible_values(const Axes& whole, const Axes& restricted);
 
+/// Why it changes nothing that axes are restricted, where no value of theirs is ever asked for, or
+/// which values the scenario's framework has: "the model has no experts, ...". Empty: all
+/// change something.
+std::string idle_values(const Axes& restricted, const SearchBase& base);
+
 }  // namespace stepsim

@@ -228,6 +228,9 @@ void set_strategy(Scenario& scenario, const Strategy& strategy, const SearchBase
   // Numbers of SMs are those of one library.
   const bool is_own = p.expert.dispatcher == base.scenario.parallelism.expert.dispatcher;
   p.expert.sms = is_own ? base.scenario.parallelism.expert.sms : std::nullopt;
+  // HybridEP's kernels pad by themselves.
+  p.expert.router_padding = base.scenario.parallelism.expert.router_padding &&
+                            (p.expert.degree == 1 || p.expert.dispatcher != Dispatcher::hybrid_ep);
   p.pipeline.stages = strategy.stages;
   p.pipeline.schedule = strategy.schedule->name;
   p.pipeline.chunks = strategy.chunks;
@@ -267,6 +270,8 @@ std::vector<std::string> settings_of(const Strategy& strategy, const SearchBase&
   if (q.expert.dispatcher != p.expert.dispatcher)
     settings.add("parallelism.expert.dispatcher", std::string(name_of(q.expert.dispatcher)));
   if (q.expert.sms != p.expert.sms) settings.add("parallelism.expert.sms", "~");
+  settings.add("parallelism.expert.router_padding", q.expert.router_padding,
+               p.expert.router_padding);
   settings.add("parallelism.pipeline.stages", q.pipeline.stages, p.pipeline.stages);
   settings.add("parallelism.pipeline.schedule", q.pipeline.schedule, p.pipeline.schedule);
   settings.add("parallelism.pipeline.chunks", q.pipeline.chunks, p.pipeline.chunks);

@@ -560,6 +560,16 @@ TEST_CASE("capacity: sizes, time and cost of a training, and the picture of them
       {"--only pp=8", "--only pp=8: no axis 'pp', did you mean 'pipeline'?\n"},
       {"--only tensor=3", "--only tensor=3: on 8 GPUs tensor can be 1, 2, 4, 8\n"},
       {"--only tensor=3 --gpus 8,16", "--only tensor=3: on 16 GPUs tensor can be 1, 2, 4, 8, 16\n"},
+      {"--only dispatcher=deepep",
+       "--only dispatcher=deepep: the model has no experts, to which tokens would be sent\n"},
+      {"--set 'model.experts={count: 8, top_k: 2, ffn: 1024}' --set expect=null --only expert=1 "
+       "--only dispatcher=deepep",
+       "--only expert=1 --only dispatcher=deepep: with expert 1 each rank has all experts, so that "
+       "no token is sent anywhere\n"},
+      {"--set 'model.experts={count: 8, top_k: 2, ffn: 1024}' --set expect=null --set "
+       "framework=pytorch-fsdp2 --only dispatcher=all_gather",
+       "--only dispatcher=all_gather: dispatcher can be all_to_all, deepep, hybrid_ep, with "
+       "framework pytorch-fsdp2\n"},
   };
   for (const auto& [option, message] : mistakes) {
     const Outcome refused = program(fmt::format("search '{}' {}", kSmall, option));

@@ -173,6 +173,10 @@ class SearchCommand {
 
   /// Refuses --only with values that no size can have.
   void check_some_are_left() const {
+    for (const int gpus : sizes_) {
+      const std::string idle = idle_values(axes_of_size(gpus), base_);
+      if (!idle.empty()) throw UserError(only_text() + ": " + idle);
+    }
     std::string text;
     for (const int gpus : sizes_) {
       text = possible_values(axes_of(base_, {gpus}), axes_of_size(gpus));

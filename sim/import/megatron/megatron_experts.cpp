@@ -54,13 +54,41 @@ void write_dispatcher(MegatronOptions& o, const MegatronExperts& experts, Entrie
   if (o.is_on("moe-shared-expert-overlap")) e.emplace_back("overlap_shared: true");
 }
 
-void write_fusions(MegatronOptions& o, Entries& e) {
+/// Why a router that pads spares nothing; "": it spares copies of rows.
+std::string why_padding_is_idle(MegatronOptions& o, const Entries& e) {
+  const auto has = [&](const char* entry) { return std::ranges::find(e, entry) != e.end(); };
+  if (!o.has("fp8-format") && !o.has("fp4-format"))
+    return "Megatron-LM asks for --fp8-format or --fp4-format beside it; products of 16 bits need "
+           "no padding";
+  // Megatron-DeepSpeed has none of Transformer Engine's.
+  if (o.text("transformer-impl", o.has("deepspeed") ? "local" : "") == "local")
+    return "without Transformer Engine's linear layers no rows are padded";
+  if (!o.word("moe-expert-capacity-factor", "-1").starts_with('-'))
+    return "rows of experts are padded to their capacity";
+  if (has("dispatcher: hybrid_ep")) return "HybridEP pads rows on their way by itself";
+  if (has("dispatcher: all_gather")) return "Megatron-LM refuses it for gathers of all tokens";
+  return "";
+}
+
+void write_padding(MegatronOptions& o, Entries& e, Draft& draft) {
+  const bool was_on = o.is_on("moe-router-padding-for-fp8");
+  const bool is_on = o.is_on("moe-router-padding-for-quantization");
+  if (!was_on && !is_on) return;
+  const std::string idle = why_padding_is_idle(o, e);
+  if (idle.empty()) {
+    e.emplace_back("router_padding: true");
+    return;
+  }
+  draft.note(is_on ? "--moe-router-padding-for-quantization" : "--moe-router-padding-for-fp8",
+             idle);
+}
+
+void write_fusions(MegatronOptions& o, Entries& e, Draft& draft) {
   if (!o.is_on("moe-router-fusion")) e.emplace_back("router_fusion: false");
   // HybridEP's kernels permute by themselves.
   const bool permutes = std::ranges::find(e, "dispatcher: hybrid_ep") != e.end();
   if (!o.is_on("moe-permute-fusion") && !permutes) e.emplace_back("permute_fusion: false");
-  const bool pads = o.is_on("moe-router-padding-for-quantization");
-  if (o.is_on("moe-router-padding-for-fp8") || pads) e.emplace_back("router_padding: true");
+  write_padding(o, e, draft);
   if (o.is_on("moe-use-grouped-tensor")) e.emplace_back("grouped_kernel: true");
 }
 
@@ -72,7 +100,7 @@ void write_megatron_experts(MegatronOptions& o, const MegatronExperts& experts, 
   if (experts.tensor != experts.tensor_of_layers)
     e.push_back(fmt::format("tensor: {}", experts.tensor));
   write_dispatcher(o, experts, e, draft);
-  write_fusions(o, e);
+  write_fusions(o, e, draft);
   // A negative factor is none.
   const std::string capacity = o.word("moe-expert-capacity-factor", "-1");
   if (!capacity.starts_with('-')) {

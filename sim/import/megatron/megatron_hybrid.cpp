@@ -15,6 +15,13 @@ constexpr const char* kPatterns[] = {"hybrid-layer-pattern", "hybrid-override-pa
 constexpr const char* kVariant = "experimental-attention-variant";
 constexpr const char* kLinear = "linear-attention-freq";
 
+/// An expression of lists that is none is no number, either.
+void refuse_no_frequency(MegatronOptions& o, const char* name, const std::string& text) {
+  if (text.find_first_of("[]()*+,") == std::string::npos) return;
+  o.refuse(name, fmt::format("--{} {} is no list of 0 and 1, one for each layer", name, text),
+           "e.g. \"([1]*3+[0]*1)*12\", or a number N: the last of N layers differs");
+}
+
 /// Which layers have linear attention: all but every so many, or as a list says.
 std::vector<int> linear_layers(MegatronOptions& o, std::int64_t layers) {
   if (!o.has(kLinear))
@@ -27,6 +34,7 @@ std::vector<int> linear_layers(MegatronOptions& o, std::int64_t layers) {
     o.refuse(kLinear, fmt::format("--linear-attention-freq {} is of {} layers, but there are {}",
                                   text, listed->size(), layers));
   }
+  refuse_no_frequency(o, kLinear, text);
   const std::int64_t every = o.positive(kLinear, 1);
   std::vector<int> linear;
   for (std::int64_t layer = 1; layer <= layers; ++layer) linear.push_back(layer % every != 0);
@@ -38,7 +46,12 @@ std::vector<int> expert_layers(MegatronOptions& o, std::int64_t layers) {
   const auto count = static_cast<std::size_t>(layers);
   if (!has_megatron_experts(o)) return std::vector<int>(count, 0);
   const std::string text = o.text("moe-layer-freq", "1");
-  if (const auto listed = layer_pattern(text); listed && listed->size() == count) return *listed;
+  if (const auto listed = layer_pattern(text)) {
+    if (listed->size() == count) return *listed;
+    o.refuse("moe-layer-freq", fmt::format("--moe-layer-freq {} is of {} layers, but there are {}",
+                                           text, listed->size(), layers));
+  }
+  refuse_no_frequency(o, "moe-layer-freq", text);
   const std::int64_t every = o.positive("moe-layer-freq", 1);
   std::vector<int> experts;
   for (std::int64_t layer = 0; layer < layers; ++layer) experts.push_back(layer % every == 0);
@@ -92,12 +105,22 @@ MegatronPattern megatron_pattern(MegatronOptions& o) {
                                       o.number("hybrid-mlp-ratio", 0, 0, 1))};
 }
 
+std::int64_t megatron_layers(MegatronOptions& o) {
+  const MegatronPattern pattern = megatron_pattern(o);
+  o.has("num-layers");  // as many as the pattern has
+  return pattern.empty() ? o.required("num-layers") : pattern.layers();
+}
+
 void write_megatron_hybrid(MegatronOptions& o, const MegatronPattern& pattern, bool rotary,
                            Draft& draft, Entries& e) {
   for (const char* name : kPatterns) {
     if (o.has(name) && o.text(name).find('/') != std::string::npos)
       draft.note(o.shown(name), "depths of multi-token prediction are left out");
   }
+  if (o.has("num-layers") && o.integer("num-layers", 0) != pattern.layers())
+    draft.note(o.shown("num-layers"),
+               fmt::format("Megatron-LM passes it over beside a pattern, which has {} layers",
+                           pattern.layers()));
   std::string text = fmt::format("pattern: \"{}\"", pattern.letters);
   if (pattern.parts > 1) text += fmt::format(", parts: {}", pattern.parts);
   if (rotary) text += ", rotary: true";

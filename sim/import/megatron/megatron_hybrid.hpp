@@ -21,6 +21,9 @@ struct MegatronPattern {
 /// Throws UserError where a layer is of a kind that cannot be said.
 MegatronPattern megatron_pattern(MegatronOptions& options);
 
+/// Layers of the model: as many as its pattern has, or else --num-layers.
+std::int64_t megatron_layers(MegatronOptions& options);
+
 /// Writes the model's `hybrid`. `rotary`: attention has rotary positions.
 void write_megatron_hybrid(MegatronOptions& options, const MegatronPattern& pattern, bool rotary,
                            Draft& draft, Entries& entries);

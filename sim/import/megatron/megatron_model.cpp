@@ -302,18 +302,18 @@ void note_megatron_spec(MegatronOptions& o, Draft& draft) {
 void write_megatron_model(MegatronOptions& o, const PlacedWord& program, Draft& draft) {
   refuse_other_models(o, program);
   refuse_packed_samples(o);
-  // What the training section asks for, too: one question for all.
-  o.require({"num-layers", "hidden-size", "num-attention-heads", "seq-length", "micro-batch-size"});
+  const MegatronPattern hybrid = megatron_pattern(o);
+  // What the training section asks for, too: one question for all. A pattern has its layers.
+  const char* layers = hybrid.empty() ? "num-layers" : "hidden-size";
+  o.require({layers, "hidden-size", "num-attention-heads", "seq-length", "micro-batch-size"});
   const std::string position = position_type(o);
 
   const std::int64_t positions = o.integer("max-position-embeddings", 0);
   const bool is_rms = o.has("apply-layernorm-rms") || norm_type(o) == "RMSNorm";
   const double hidden_dropout = o.number("hidden-dropout", kDropout, 0, 1);
   const bool dropout = hidden_dropout + o.number("attention-dropout", kDropout, 0, 1) > 0;
-  const MegatronPattern hybrid = megatron_pattern(o);
-  if (!hybrid.empty()) o.has("num-layers");  // as many as the pattern has
   Entries e{"name: megatron-lm",
-            fmt::format("layers: {}", hybrid.empty() ? o.required("num-layers") : hybrid.layers()),
+            fmt::format("layers: {}", megatron_layers(o)),
             fmt::format("hidden: {}", o.required("hidden-size")),
             fmt::format("heads: {}", o.required("num-attention-heads")),
             fmt::format("ffn: {}", ffn(o)),

@@ -7,6 +7,7 @@
 
 #include "sim/core/error.hpp"
 #include "sim/import/megatron/megatron.hpp"
+#include "sim/import/megatron/megatron_hybrid.hpp"
 #include "sim/import/megatron/pipeline_layout.hpp"
 
 namespace stepsim {
@@ -51,7 +52,7 @@ Cut cut_of(MegatronOptions& o) {
           .chunks = o.degree("num-virtual-stages-per-pipeline-rank"),
           .embedding = o.is_on("account-for-embedding-in-pipeline-split") ? 1 : 0,
           .loss = o.is_on("account-for-loss-in-pipeline-split") ? 1 : 0,
-          .layers = o.required("num-layers")};
+          .layers = megatron_layers(o)};
   // Megatron-DeepSpeed's way to count embeddings as layers.
   const std::string method = o.text("pp-partition-method");
   if (method.find("transformer") != std::string::npos &&

@@ -13,6 +13,7 @@
 #include "sim/core/source.hpp"
 #include "sim/import/machine.hpp"
 #include "sim/import/megatron/megatron.hpp"
+#include "sim/import/megatron/megatron_hybrid.hpp"
 
 namespace stepsim {
 namespace {
@@ -154,7 +155,7 @@ class MegatronImport {
     const double share = o_.number("activation-offload-fraction", 1, 0, 1);
     const bool is_fine = o_.is_on("fine-grained-activation-offloading");
     if (o_.is_on("cpu-offloading") && layers > 0) {
-      const auto all = static_cast<double>(o_.required("num-layers"));
+      const auto all = static_cast<double>(megatron_layers(o_));
       e.push_back(fmt::format("offload: {{share: {:.4g}}}", static_cast<double>(layers) / all));
     } else if (is_fine && !modules.empty()) {
       e.push_back(

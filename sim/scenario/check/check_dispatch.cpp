@@ -2,6 +2,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "sim/scenario/check/check.hpp"
 #include "sim/scenario/names.hpp"
 
@@ -19,6 +21,7 @@ class DispatchRules {
                     "leave it out, or state training.transformer_impl: transformer_engine"},
                    "without Transformer Engine's linear layers one kernel does the work of all "
                    "experts already");
+    if (e_.router_padding) check_router_padding();
     if (e_.degree == 1) {
       check_alone();
     } else {
@@ -27,6 +30,31 @@ class DispatchRules {
   }
 
  private:
+  /// Where no rows would be copied, the router has nothing to spare (NVIDIA/Megatron-LM
+  /// megatron/core/transformer/moe/moe_utils.py, skip_routed_expert_padding; it refuses the key
+  /// beside types of 16 bits and beside all_gather, transformer_config.py).
+  void check_router_padding() const {
+    const auto refuse = [&](const char* proposal, const std::string& why) {
+      keys_.report({"parallelism.expert.router_padding", proposal}, "{}", why);
+    };
+    const char* leave = "leave it out";
+    if (!needs_scales(s_.training.precision)) {
+      refuse(leave, fmt::format("rows are padded for products of 8 and of 4 bits, but precision is "
+                                "{}",
+                                name_of(s_.training.precision)));
+    } else if (s_.training.transformer_impl == TransformerImpl::local) {
+      refuse("leave it out, or state training.transformer_impl: transformer_engine",
+             "without Transformer Engine's linear layers no rows are padded");
+    } else if (e_.capacity) {
+      refuse("leave one of them out", "with a capacity the rows of experts are padded to it");
+    } else if (e_.degree > 1 && e_.dispatcher == Dispatcher::hybrid_ep) {
+      refuse(leave, "hybrid_ep pads rows on their way, whatever the router does");
+    } else if (e_.degree > 1 && e_.dispatcher == Dispatcher::all_gather) {
+      refuse("leave it out, or state another dispatcher",
+             "all_gather is not for routers that pad: their rows go by all_to_all or deepep");
+    }
+  }
+
   /// Where each rank has all experts no token is sent anywhere.
   void check_alone() const {
     const std::pair<const char*, bool> idle[] = {{"dispatcher", e_.dispatcher != Dispatcher{}},

@@ -59,7 +59,7 @@ void check_expert_shape(const Transformer& t, const KeyReports& keys) {
         "{} experts have {} groups, of which {} are chosen: equal groups are wanted, and no "
         "more of them than there are",
         e.count, e.groups, e.top_groups);
-  } else if (e.count / e.groups * e.top_groups < e.top_k) {
+  } else if (e.top_k <= e.count && e.count / e.groups * e.top_groups < e.top_k) {
     keys.report({"model.experts.top_groups"},
                 "top_groups {} have {} of {} experts, but a token goes to {}", e.top_groups,
                 e.count / e.groups * e.top_groups, e.count, e.top_k);
@@ -245,7 +245,8 @@ void check_experts(const Scenario& s, const Transformer& t, const KeyReports& ke
                    "parallelism.expert.dispatcher", "parallelism.expert.fp8_dispatch",
                    "parallelism.expert.sms", "parallelism.expert.delay_wgrad",
                    "parallelism.expert.overlap_shared", "parallelism.expert.grouped_kernel",
-                   "training.transformer_impl", "training.recompute"}))
+                   "parallelism.expert.router_padding", "parallelism.expert.capacity",
+                   "training.precision", "training.transformer_impl", "training.recompute"}))
     return;
   check_dispatch(s, keys);
 }

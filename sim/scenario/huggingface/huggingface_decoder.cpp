@@ -36,32 +36,41 @@ const Keys kHiddenDropout{"resid_pdrop", "hidden_dropout", "dropout", "residual_
                           "resid_dropout"};
 const Keys kAttentionDropout{"attn_pdrop", "attention_dropout", "attn_config.attn_pdrop"};
 
+constexpr std::string_view kNumbersOfLayers = "numbers of layers";
+
+/// A list has an entry for each layer (layer_type_validation in configuration_utils.py).
+void refuse_other_length(Translation& t, const Entry& list, std::size_t length) {
+  const auto layers = t.integer(kLayers);
+  if (layers && *layers != static_cast<std::int64_t>(length))
+    t.refuse(list, fmt::format("is of {} layers, but num_hidden_layers is {}", length, *layers));
+}
+
 // --- experts
 
 /// How many layers the list names, which must be the first ones.
 std::int64_t leading_layers(Translation& t, std::string_view key) {
-  const Entry* entry = t.find({key});
-  if (entry == nullptr) return 0;
-  std::vector<std::string> layers;
-  for (const Tree& item : entry->value.items) layers.push_back(item.scalar);
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    if (std::ranges::find(layers, std::to_string(i)) != layers.end()) continue;
-    t.refuse(*entry, "must name the first layers: dense layers come before those with experts");
+  const auto layers = t.list({key}, kNumbersOfLayers);
+  if (!layers) return 0;
+  for (std::size_t i = 0; i < layers->size(); ++i) {
+    if (std::ranges::find(*layers, std::to_string(i)) != layers->end()) continue;
+    t.refuse(*t.find({key}),
+             "must name the first layers: dense layers come before those with experts");
     return 0;
   }
-  return static_cast<std::int64_t>(layers.size());
+  return static_cast<std::int64_t>(layers->size());
 }
 
 /// The list of layers with experts must have all from its first on; nothing without a list.
 std::optional<std::int64_t> first_of_experts(Translation& t) {
-  const Entry* entry = t.knows({"moe_layers"}) ? t.find({"moe_layers"}) : nullptr;
-  if (entry == nullptr || entry->value.items.empty()) return std::nullopt;
-  const auto& items = entry->value.items;
+  if (!t.knows({"moe_layers"})) return std::nullopt;
+  const auto named = t.list({"moe_layers"}, kNumbersOfLayers);
+  if (!named || named->empty()) return std::nullopt;
   const auto layers = t.integer(kLayers).value_or(0);
-  const std::int64_t first = layers - static_cast<std::int64_t>(items.size());
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (items[i].scalar == std::to_string(first + static_cast<std::int64_t>(i))) continue;
-    t.refuse(*entry, "must name the last layers: dense layers come before those with experts");
+  const std::int64_t first = layers - static_cast<std::int64_t>(named->size());
+  for (std::size_t i = 0; i < named->size(); ++i) {
+    if ((*named)[i] == std::to_string(first + static_cast<std::int64_t>(i))) continue;
+    t.refuse(*t.find({"moe_layers"}),
+             "must name the last layers: dense layers come before those with experts");
     break;
   }
   return first;
@@ -69,14 +78,20 @@ std::optional<std::int64_t> first_of_experts(Translation& t) {
 
 /// How many layers the list calls dense, which must be the first ones; nothing without a list.
 std::optional<std::int64_t> layers_called_dense(Translation& t) {
-  const Entry* entry = t.knows({"mlp_layer_types"}) ? t.find({"mlp_layer_types"}) : nullptr;
-  if (entry == nullptr) return std::nullopt;
-  const auto& items = entry->value.items;
-  const auto is_sparse = [](const Tree& item) { return item.scalar == "sparse"; };
-  const auto first = std::ranges::find_if(items, is_sparse);
-  if (!std::all_of(first, items.end(), is_sparse))
-    t.refuse(*entry, "must have its dense layers before those with experts");
-  return first - items.begin();
+  if (!t.knows({"mlp_layer_types"})) return std::nullopt;
+  const auto types = t.list({"mlp_layer_types"}, "the words dense and sparse");
+  if (!types) return std::nullopt;
+  const Entry& entry = *t.find({"mlp_layer_types"});
+  for (const std::string& type : *types) {
+    if (type == "dense" || type == "sparse") continue;
+    t.refuse(entry, fmt::format("has {}: layers are dense or sparse", quoted(type)));
+    return std::nullopt;
+  }
+  refuse_other_length(t, entry, types->size());
+  const auto first = std::ranges::find(*types, "sparse");
+  if (std::find(first, types->end(), "dense") != types->end())
+    t.refuse(entry, "must have its dense layers before those with experts");
+  return first - types->begin();
 }
 
 /// Layers before those with experts, which have to be all the others.
@@ -107,7 +122,7 @@ bool set_experts(Translation& t, const ModelLayout& layout, bool in_pattern) {
   if (!t.text(kExperts) || t.integer(kExperts) == std::int64_t{0}) return true;
   Tree experts = t.empty();
   t.copy(experts, "count", kExperts);
-  if (!t.integer(kTopK)) t.refuse_without(*kTopK.begin());
+  t.need(kTopK);
   t.copy(experts, "top_k", kTopK);
   const Keys& width = t.knows(kExpertFfn) ? kExpertFfn : kFfn;
   t.copy(experts, "ffn", width);
@@ -116,12 +131,12 @@ bool set_experts(Translation& t, const ModelLayout& layout, bool in_pattern) {
   if (layout.expert_bias) t.set(experts, "bias", "true");
   if (layout.shared_gate && shared > 0) t.set(experts, "shared_gate", "true");
   const std::int64_t dense = in_pattern ? 0 : dense_layers(t);
-  if (!in_pattern) t.set(experts, "dense_layers", std::to_string(dense));
+  if (!in_pattern) t.set(experts, "dense_layers", std::to_string(dense), t.find(kDenseLayers));
   // No class has a preset for the groups of a router: a config states them or has none.
   const Entry *groups = t.find({"n_group"}), *top_groups = t.find({"topk_group"});
   if (groups != nullptr && top_groups != nullptr && groups->value.scalar != "1") {
-    t.set(experts, "groups", groups->value.scalar);
-    t.set(experts, "top_groups", top_groups->value.scalar);
+    t.set(experts, "groups", groups->value.scalar, groups);
+    t.set(experts, "top_groups", top_groups->value.scalar, top_groups);
   }
   t.set("experts", std::move(experts));
   return dense > 0;
@@ -130,6 +145,9 @@ bool set_experts(Translation& t, const ModelLayout& layout, bool in_pattern) {
 // --- attention
 
 void set_latent_attention(Translation& t) {
+  for (const std::string_view key :
+       {"kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"})
+    t.need({key});
   Tree mla = t.empty();
   // Without a rank queries come from one wide layer.
   if (t.has_null({"q_lora_rank"})) {
@@ -152,18 +170,20 @@ bool attends_to_all(std::string_view type) {
 /// The number of layers of which the last attends to the whole sequence, as the list of their types
 /// has it; 0: no layer does. Nothing where they do not take turns like that. Others than attention
 /// are refused.
-std::optional<std::int64_t> turns_of(Translation& t, const Entry& types) {
+std::optional<std::int64_t> turns_of(Translation& t, const std::vector<std::string>& types) {
+  const Entry& entry = *t.find({"layer_types"});
   std::vector<bool> full;
-  for (const Tree& item : types.value.items) {
-    const bool is_all = attends_to_all(item.scalar);
-    if (!is_all && item.scalar != "sliding_attention" && item.scalar != "chunked_attention" &&
-        item.scalar != "deepseek_sparse_attention") {
-      t.refuse(types, fmt::format("has {}: only layers of full attention are simulated",
-                                  quoted(item.scalar)));
+  for (const std::string& type : types) {
+    const bool is_all = attends_to_all(type);
+    if (!is_all && type != "sliding_attention" && type != "chunked_attention" &&
+        type != "deepseek_sparse_attention") {
+      t.refuse(entry,
+               fmt::format("has {}: only layers of full attention are simulated", quoted(type)));
       return std::nullopt;
     }
     full.push_back(is_all);
   }
+  refuse_other_length(t, entry, types.size());
   const auto first = std::ranges::find(full, true);
   const std::int64_t every = first == full.end() ? 0 : first - full.begin() + 1;
   for (std::size_t i = 0; i < full.size(); ++i) {
@@ -173,25 +193,34 @@ std::optional<std::int64_t> turns_of(Translation& t, const Entry& types) {
   return every;
 }
 
+/// The number of layers of which the last attends to the whole sequence, where no list says so.
+std::int64_t stated_turns(Translation& t, const ModelLayout& layout) {
+  const Entry* stated = t.find({"sliding_window_pattern"});
+  if (stated == nullptr || !t.knows({"sliding_window_pattern"})) return layout.full_every;
+  // Exaone's way to write it: LLLG.
+  const std::string& word = stated->value.scalar;
+  if (word.ends_with('G') && word.find_first_not_of('L') == word.size() - 1)
+    return static_cast<std::int64_t>(word.size());
+  return t.integer({"sliding_window_pattern"}, 1).value_or(layout.full_every);
+}
+
 /// Layers whose attention is narrower than the sequence.
 void set_window(Translation& t, const ModelLayout& layout) {
   const bool chunks = t.knows({"attention_chunk_size"});
   const std::string_view key = chunks ? "attention_chunk_size" : "sliding_window";
-  const Entry* types = t.find({"layer_types"});
-  const auto pattern = t.integer({"sliding_window_pattern"});
-  const auto turns =
-      types == nullptr ? std::optional(pattern.value_or(layout.full_every)) : turns_of(t, *types);
+  const auto types = t.list({"layer_types"}, "words, one for each layer");
+  const auto turns = types ? turns_of(t, *types) : std::optional(stated_turns(t, layout));
   if (t.knows({"use_sliding_window"}) && !t.flag({"use_sliding_window"})) {
     t.find({key});
     return;
   }
-  const auto tokens = t.text({key});
+  const auto tokens = t.integer({key}, 1);
   if (!tokens || turns == 1) return;
   // Qwen's first layers attend to all (max_window_layers).
   if (!turns || t.knows({"use_sliding_window"}) || t.knows({"kv_lora_rank"}))
     return t.note(fmt::format("{} {}: attention is counted over the whole sequence", key, *tokens));
   Tree window = t.empty();
-  t.set(window, "tokens", *tokens);
+  t.set(window, "tokens", std::to_string(*tokens));
   if (chunks) t.set(window, "kind", "chunk");
   if (*turns > 0) t.set(window, "full_every", std::to_string(*turns));
   t.set("window", std::move(window));
@@ -247,12 +276,13 @@ void set_hybrid(Translation& t, const ModelLayout& layout, const std::string& pa
   Tree hybrid = t.empty();
   t.set(hybrid, "pattern", pattern);
   t.set(hybrid, "parts", std::to_string(layout.parts));
-  layout.mixers(t, hybrid);
+  if (pattern.find_first_of("MG") != std::string::npos) layout.mixers(t, hybrid);
   t.set("hybrid", std::move(hybrid));
   t.set("layers", std::to_string(pattern.size() / static_cast<std::size_t>(layout.parts)));
 }
 
 void set_dimensions(Translation& t) {
+  for (const Keys& keys : {kLayers, kHidden, kHeads, kVocabulary}) t.need(keys);
   t.copy("layers", kLayers);
   t.copy("hidden", kHidden);
   t.copy("heads", kHeads);
@@ -263,8 +293,8 @@ void set_dimensions(Translation& t) {
 }  // namespace
 
 void set_caps(Translation& t) {
-  if (t.text({"attn_logit_softcapping"})) t.set("score_cap", "true");
-  if (t.text({"final_logit_softcapping"})) t.set("logit_cap", "true");
+  if (t.positive({"attn_logit_softcapping"})) t.set("score_cap", "true");
+  if (t.positive({"final_logit_softcapping"})) t.set("logit_cap", "true");
 }
 
 void decoder_of_huggingface(Translation& t, const ModelLayout& layout) {
@@ -273,7 +303,8 @@ void decoder_of_huggingface(Translation& t, const ModelLayout& layout) {
   const auto has = [&](const char* letters) {
     return pattern.find_first_of(letters) != std::string::npos;
   };
-  const bool is_hybrid = has("MG");
+  // Layers of one part each are no layers of attention and an MLP, mixers among them or not.
+  const bool is_hybrid = has("MG") || (layout.parts == 1 && !pattern.empty());
   set_dimensions(t);
   bool has_dense_layers = is_hybrid && has("-");
   if (!is_hybrid) has_dense_layers = set_experts(t, layout, false);

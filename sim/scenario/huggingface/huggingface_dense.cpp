@@ -113,7 +113,7 @@ const std::vector<ModelLayout>& dense_huggingface_layouts() {
        .notes = {kParallel}},
       {.names = "cohere2",
        .sizes = "256000 8192 22528 40 64 null null true",
-       .keys = "attention_bias=false sliding_window=4096",
+       .keys = "attention_bias=false sliding_window=4096 sliding_window_pattern=null",
        .rms_norm = false,
        .full_every = 4,
        .notes = {kParallel}},
@@ -127,7 +127,7 @@ const std::vector<ModelLayout>& dense_huggingface_layouts() {
        .keys = "num_layers=32 resid_dropout=0.0 attention_dropout=0.0"},
       {.names = "exaone4",
        .sizes = "102400 4096 16384 32 32 32 null false",
-       .keys = "sliding_window=4096",
+       .keys = "sliding_window=4096 sliding_window_pattern=null",
        .qk_norm = true,
        .full_every = 4,
        .notes = {kNormsBehind}},
@@ -152,8 +152,8 @@ const std::vector<ModelLayout>& dense_huggingface_layouts() {
        .rest = set_caps},
       {.names = "gemma3_text gemma3",
        .sizes = "262208 2304 9216 26 8 4 256 true",
-       .keys = "attention_bias=false sliding_window=4096 attn_logit_softcapping=null "
-               "final_logit_softcapping=null",
+       .keys = "attention_bias=false sliding_window=4096 sliding_window_pattern=null "
+               "attn_logit_softcapping=null final_logit_softcapping=null",
        .qk_norm = true,
        .sandwich_norm = true,
        .full_every = 6,

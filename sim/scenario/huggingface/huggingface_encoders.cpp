@@ -22,8 +22,10 @@ bool predicts_next_sentence(Translation& t) {
 /// Labels are counted, or named; the library's default is two.
 void set_classes(Translation& t, Tree& vision) {
   const Entry* names = t.find({"id2label"});
-  if (names != nullptr && names->value.is_map()) {
-    t.set(vision, "classes", std::to_string(names->value.entries.size()));
+  if (names != nullptr && !names->value.is_map())
+    t.refuse(*names, "must be a map of numbers and names");
+  if (names != nullptr) {
+    t.set(vision, "classes", std::to_string(names->value.entries.size()), names);
   } else {
     t.copy(vision, "classes", {"num_labels"});
   }

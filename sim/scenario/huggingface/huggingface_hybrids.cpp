@@ -9,6 +9,8 @@
 namespace stepsim {
 namespace {
 
+const Keys kTypes{"layers_block_type", "layer_types"};
+
 /// What kind of part a word of a list of layers is; `mixer`: the letter of those with a state.
 /// '\0': it is none that can be simulated.
 char letter_of(std::string_view type, char mixer) {
@@ -27,21 +29,41 @@ bool is_of_all_layers(Translation& t, const Entry& said, std::size_t layers) {
 }
 
 /// The letters of the list; nothing where a mistake was reported.
-std::optional<std::string> letters_of_list(Translation& t, const Entry& types, char mixer) {
+std::optional<std::string> letters_of_list(Translation& t, Keys keys, char mixer) {
+  const auto types = t.list(keys, "words, one for each layer");
+  if (!types) return std::nullopt;
+  const Entry& entry = *t.find(keys);
   std::string letters;
-  for (const Tree& item : types.value.items) {
-    const char letter = letter_of(item.scalar, mixer);
+  for (const std::string& type : *types) {
+    const char letter = letter_of(type, mixer);
     if (letter == '\0') {
-      t.refuse(types,
+      t.refuse(entry,
                fmt::format("has {}: layers of attention, Mamba-2, gated delta nets, MLPs and "
                            "experts are simulated",
-                           quoted(item.scalar)));
+                           quoted(type)));
       return std::nullopt;
     }
     letters += letter;
   }
-  if (!is_of_all_layers(t, types, letters.size())) return std::nullopt;
+  if (!is_of_all_layers(t, entry, letters.size())) return std::nullopt;
   return letters;
+}
+
+/// The layers that the list names; others than there are is a mistake.
+std::vector<std::size_t> layers_named(Translation& t, std::string_view key, std::size_t layers) {
+  std::vector<std::size_t> named;
+  for (const std::string& word :
+       t.list({key}, "numbers of layers").value_or(std::vector<std::string>{})) {
+    std::size_t layer = 0;
+    while (layer < layers && word != std::to_string(layer)) ++layer;
+    if (layer == layers) {
+      t.refuse(*t.find({key}),
+               fmt::format("names layer {}, but layers are 0 to {}", quoted(word), layers - 1));
+      return {};
+    }
+    named.push_back(layer);
+  }
+  return named;
 }
 
 /// Each layer's letter and that of its MLP or experts.
@@ -58,45 +80,37 @@ std::size_t layers_stated(Translation& t) {
 /// Layers of one part each, by a pattern or by words (NemotronHConfig).
 std::string pattern_of_nemotron(Translation& t) {
   const Entry* stated = t.find({"hybrid_override_pattern"});
-  const Entry* types = t.find({"layers_block_type", "layer_types"});
   t.find({"num_hidden_layers"});
-  if (stated != nullptr && types == nullptr) {
+  if (stated != nullptr && t.find(kTypes) == nullptr) {
     const std::string& letters = stated->value.scalar;
     if (letters.find_first_not_of("M*-E") == std::string::npos && !letters.empty())
       return is_of_all_layers(t, *stated, letters.size()) ? letters : "";
     t.refuse(*stated, "must be of the letters M, *, - and E");
     return "";
   }
-  if (types == nullptr) return "ME*-";
-  return letters_of_list(t, *types, 'M').value_or("");
+  if (t.find(kTypes) == nullptr) return "ME*-";
+  return letters_of_list(t, kTypes, 'M').value_or("");
 }
 
 /// Mixers unless the list names the layer.
 std::string pattern_of_bamba(Translation& t) {
   std::string layers(layers_stated(t), 'M');
-  if (const Entry* attention = t.find({"attn_layer_indices"})) {
-    for (std::size_t layer = 0; layer < layers.size(); ++layer) {
-      const std::string number = std::to_string(layer);
-      const auto& items = attention->value.items;
-      if (std::ranges::any_of(items, [&](const Tree& item) { return item.scalar == number; }))
-        layers[layer] = '*';
-    }
-  }
+  for (const std::size_t layer : layers_named(t, "attn_layer_indices", layers.size()))
+    layers[layer] = '*';
   return with_mlps(layers, '-');
 }
 
 std::string pattern_of_granite(Translation& t) {
-  const Entry* types = t.find({"layer_types", "layers_block_type"});
   const bool has_experts = t.integer({"num_local_experts"}).value_or(0) > 0;
-  const auto layers =
-      types == nullptr ? std::string(layers_stated(t), 'M') : letters_of_list(t, *types, 'M');
+  const auto layers = t.find(kTypes) == nullptr ? std::string(layers_stated(t), 'M')
+                                                : letters_of_list(t, kTypes, 'M');
   return layers ? with_mlps(*layers, has_experts ? 'E' : '-') : "";
 }
 
 /// The last of so many layers has full attention, unless a list says which.
 std::optional<std::string> layers_of_qwen(Translation& t) {
   t.find({"full_attention_interval"});
-  if (const Entry* types = t.find({"layer_types"})) return letters_of_list(t, *types, 'G');
+  if (t.find({"layer_types"}) != nullptr) return letters_of_list(t, {"layer_types"}, 'G');
   const auto every =
       static_cast<std::size_t>(t.integer({"full_attention_interval"}, 1).value_or(1));
   std::string layers(layers_stated(t), 'G');
@@ -109,21 +123,21 @@ std::string pattern_of_dense_qwen(Translation& t) {
   return layers ? with_mlps(*layers, '-') : "";
 }
 
-/// Each layer has experts but those that are named, and those between every so many.
+/// Each layer has experts but those that are named, and those between every so many; none has any
+/// where there are none (Qwen3NextDecoderLayer in modeling_qwen3_next.py).
 std::string pattern_of_sparse_qwen(Translation& t) {
   const auto layers = layers_of_qwen(t);
   if (!layers) return "";
-  const Entry* dense = t.find({"mlp_only_layers"});
+  const auto dense = layers_named(t, "mlp_only_layers", layers->size());
+  // Those of Qwen 3.5 have experts whatever the number is.
+  const std::int64_t fewest = t.knows({"decoder_sparse_step"}) ? 0 : 1;
+  const bool has_experts = t.integer({"num_experts"}, fewest) != std::int64_t{0};
   const auto step = static_cast<std::size_t>(t.integer({"decoder_sparse_step"}, 1).value_or(1));
-  std::string pattern = with_mlps(*layers, 'E');
+  std::string pattern = with_mlps(*layers, has_experts ? 'E' : '-');
   for (std::size_t layer = 0; layer < layers->size(); ++layer) {
-    const std::string number = std::to_string(layer);
-    const bool is_named =
-        dense != nullptr && std::ranges::any_of(dense->value.items, [&](const Tree& item) {
-          return item.scalar == number;
-        });
-    if (is_named || (layer + 1) % step != 0) pattern[2 * layer + 1] = '-';
+    if ((layer + 1) % step != 0) pattern[2 * layer + 1] = '-';
   }
+  for (const std::size_t layer : dense) pattern[2 * layer + 1] = '-';
   return pattern;
 }
 
@@ -158,6 +172,10 @@ void mixers_of_bamba(Translation& t, Tree& hybrid) {
     const std::int64_t width =
         t.integer({"mamba_expand"}, 1).value_or(2) * t.integer({"hidden_size"}, 1).value_or(0);
     const std::int64_t heads = t.integer({"mamba_n_heads"}, 1).value_or(1);
+    if (width % heads != 0)
+      t.refuse(
+          *t.find({"mamba_n_heads", "mamba_expand", "hidden_size"}),
+          fmt::format("does not fit: {} heads do not divide the mixers' width {}", heads, width));
     t.set(hybrid, "head_dim", std::to_string(width / heads));
   } else {
     t.copy(hybrid, "head_dim", {"mamba_d_head"});

@@ -170,6 +170,9 @@ const Entry* Translation::find(Keys keys) {
     read_.emplace(key.substr(0, key.find('.')));
     const Entry* entry = entry_at(config_, key);
     if (found == nullptr && is_there(entry)) found = entry;
+    const Entry* outer = config_.find(key.substr(0, key.find('.')));
+    if (entry == nullptr && is_there(outer) && !outer->value.is_map())
+      refuse(*outer, fmt::format("must be a map, not {}", title_of(outer->value.kind)));
   }
   return found;
 }
@@ -209,11 +212,17 @@ void Translation::copy(Tree& map, std::string_view key, Keys from) {
 }
 
 void Translation::set(Tree& map, std::string_view key, std::string_view value) {
+  set(map, key, value, nullptr);
+}
+
+void Translation::set(Tree& map, std::string_view key, std::string_view value, const Entry* from) {
   map.remove(key);
+  const Place& key_place = from == nullptr ? config_.place : from->key_place;
+  const Place& place = from == nullptr ? config_.place : from->value.place;
   map.entries.push_back(
       {std::string(key),
-       config_.place,
-       {.kind = Tree::Kind::scalar, .scalar = std::string(value), .place = config_.place}});
+       key_place,
+       {.kind = Tree::Kind::scalar, .scalar = std::string(value), .place = place}});
 }
 
 void Translation::set(Tree& map, std::string_view key, Tree value) {
@@ -252,6 +261,40 @@ std::optional<std::int64_t> Translation::integer(Keys keys, std::int64_t least) 
   return std::nullopt;
 }
 
+std::optional<std::vector<std::string>> Translation::list(Keys keys, std::string_view what) {
+  const Entry* entry = find(keys);
+  if (entry == nullptr) return std::nullopt;
+  const Tree& value = entry->value;
+  if (value.kind != Tree::Kind::list) {
+    refuse(*entry, fmt::format("must be a list of {}, not {}", what, title_of(value.kind)));
+    return std::nullopt;
+  }
+  std::vector<std::string> words;
+  for (const Tree& item : value.items) {
+    if (item.kind != Tree::Kind::scalar) {
+      refuse(*entry, fmt::format("must be a list of {}, but has {}", what, title_of(item.kind)));
+      return std::nullopt;
+    }
+    words.push_back(item.scalar);
+  }
+  return words;
+}
+
+std::optional<double> Translation::positive(Keys keys) {
+  const auto value = text(keys);
+  if (!value) return std::nullopt;
+  double number = 0;
+  try {
+    read_scalar(*value, number);
+  } catch (const Mistake&) {
+    number = 0;
+  }
+  if (number > 0) return number;
+  refuse(*find(keys), fmt::format("must be above 0, not {}", quoted(*value)),
+         "null, or no such key, where there is none");
+  return std::nullopt;
+}
+
 bool Translation::flag(Keys keys) {
   const auto value = text(keys);
   if (value && *value != "true" && *value != "false") refuse(*find(keys), "must be true or false");
@@ -275,6 +318,11 @@ void Translation::refuse(const Entry& entry, const std::string& why, const std::
   if (!refused_.insert(&entry).second) return;
   problems_.add(entry.value.place.line > 0 ? entry.value.place : entry.key_place, path_,
                 fmt::format("{}: {} {}", path_, quoted(entry.key), why), proposal);
+}
+
+void Translation::need(Keys keys) {
+  const Preset* preset = preset_of(keys);
+  if (preset != nullptr && find(keys) == nullptr && !text(keys)) refuse_without(preset->first);
 }
 
 void Translation::refuse_without(std::string_view key) {

@@ -44,17 +44,26 @@ class Translation {
   void set(Tree& map, std::string_view key, std::string_view value);
   void set(std::string_view key, Tree map) { set(model_, key, std::move(map)); }
   void set(Tree& map, std::string_view key, Tree value);
+  /// Where `from` is there, mistakes in the value are reported at it.
+  void set(Tree& map, std::string_view key, std::string_view value, const Entry* from);
   void set_flag(std::string_view key, bool value) { set(key, value ? "true" : "false"); }
 
   /// A value that decides something here, where the class has the key; a mistake in it is reported.
   std::optional<std::string> text(Keys keys);
   std::optional<std::int64_t> integer(Keys keys, std::int64_t least = 0);
   bool flag(Keys keys);
+  /// The words of a list; nothing where no list is there. `what`: what it has to be a list of. A
+  /// mistake in it is reported.
+  std::optional<std::vector<std::string>> list(Keys keys, std::string_view what);
+  /// A number above 0 that is stated, or the class's own; a mistake in it is reported.
+  std::optional<double> positive(Keys keys);
   /// Whether a rate is more than 0.
   bool drops(Keys keys);
 
   void note(std::string_view text) { notes_.emplace_back(text); }
   void refuse(const Entry& entry, const std::string& why, const std::string& proposal = "");
+  /// Refuses the config where neither it nor its class has a value for a key that the class knows.
+  void need(Keys keys);
   /// Refuses the config for a key that it lacks.
   void refuse_without(std::string_view key);
 

@@ -182,9 +182,14 @@ TEST_CASE("dispatchers and pairs of passes arrive where Megatron-LM has them") {
   CHECK(expert("--moe-token-dispatcher-type alltoall") == unfused({.degree = 4}));
   const ExpertParallel fused = expert(
       "--moe-router-fusion --moe-permute-fusion --moe-use-grouped-tensor "
-      "--moe-router-padding-for-fp8 --moe-token-dispatcher-type alltoall");
+      "--moe-router-padding-for-fp8 --moe-token-dispatcher-type alltoall --fp8-format hybrid");
   CHECK(fused == ExpertParallel{.degree = 4, .router_padding = true, .grouped_kernel = true});
   CHECK(expert("").dispatcher == Dispatcher::all_gather);
+  CHECK_FALSE(
+      expert("--moe-router-padding-for-fp8 --moe-token-dispatcher-type alltoall").router_padding);
+  CHECK_FALSE(expert("--moe-router-padding-for-quantization --fp8-format hybrid "
+                     "--moe-token-dispatcher-type flex --moe-flex-dispatcher-backend hybridep")
+                  .router_padding);
   const std::string hybrid =
       "--moe-token-dispatcher-type flex --moe-flex-dispatcher-backend hybridep ";
   // HybridEP's kernels permute by themselves.
@@ -203,6 +208,17 @@ TEST_CASE("a hybrid arrives by its pattern, and Megatron-LM's own specification 
   REQUIRE(model.hybrid);
   CHECK(model.hybrid->pattern == "M-M-M-M*-M-M-M-M-M*-M-M-");
   CHECK(hybrid.notes.empty());
+}
+
+TEST_CASE("a pattern has its layers, whatever --num-layers says") {
+  const std::string line =
+      "--hybrid-layer-pattern M-M*M- --disable-bias-linear --pipeline-model-parallel-size 2 "
+      "--account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split ";
+  const Imported hybrid = imported(megatron(kGpt + line));
+  CHECK(std::get<Transformer>(hybrid.scenario.model.shape).layers == 6);
+  CHECK(hybrid.notes.find("--num-layers 24: Megatron-LM passes it over beside a pattern, which has "
+                          "6 layers") != std::string::npos);
+  CHECK(hybrid.scenario.parallelism.pipeline.layers == std::vector<std::int64_t>{3, 3});
 }
 
 TEST_CASE("latent attention arrives, with Megatron-LM's defaults") {

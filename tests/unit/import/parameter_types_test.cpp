@@ -91,6 +91,17 @@ TEST_CASE("DeepSpeed's torch_autocast keeps parameters in fp32") {
   CHECK_FALSE(three.autocast);
 }
 
+TEST_CASE("DeepSpeed's torch_autocast finds parameters cast already beside bf16.enabled") {
+  const ImportResult both =
+      import_of("ds.json",
+                "{\"train_micro_batch_size_per_gpu\": 1, \"gradient_accumulation_steps\": 1, "
+                "\"torch_autocast\": {\"enabled\": true, \"dtype\": \"bfloat16\"}, "
+                "\"bf16\": {\"enabled\": true}, \"zero_optimization\": {\"stage\": 2}}");
+  CHECK(both.scenario.training.precision == Precision::bf16);
+  CHECK_FALSE(both.scenario.training.autocast);
+  CHECK(both.says("torch_autocast: parameters are bf16 beside bf16.enabled"));
+}
+
 TEST_CASE("Liger's switch brings its kernels and its loss") {
   const Training t =
       import_of("args.yaml", kArguments + "use_liger_kernel: true\n").scenario.training;

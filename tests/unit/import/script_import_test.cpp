@@ -359,4 +359,7 @@ TEST_CASE("gated delta nets, gates and sinks are read with the layers that have 
         std::string::npos);
   CHECK(error("--experimental-attention-variant gdn --linear-attention-freq [1,0]*7")
             .find("is of 14 layers") != std::string::npos);
+  CHECK(error("--experimental-attention-variant gdn --linear-attention-freq [2]*8")
+            .find("--linear-attention-freq [2]*8 is no list of 0 and 1, one for each layer, e.g. "
+                  "\"([1]*3+[0]*1)*12\"") != std::string::npos);
 }

@@ -142,6 +142,65 @@ TEST_CASE("what the core cannot hold is refused with the reason, at its place") 
             .experts->dense_layers == 1);
 }
 
+TEST_CASE("values of another kind than the class has are refused at their place") {
+  const auto at = [](const std::string& type, const std::string& keys) {
+    return refusal_of("{\"model_type\": \"" + type + "\", " + keys + "}");
+  };
+  CHECK(has(at("gpt_oss", R"("layer_types": "full_attention")"),
+            "config.json:1:42: model: 'layer_types' must be a list of words, one for each layer, "
+            "not a value\n"));
+  CHECK(has(at("gpt_oss", R"("layer_types": [["full_attention"]])"), "but has a list"));
+  CHECK(has(at("gpt_oss", R"("layer_types": ["full_attention"])"),
+            "'layer_types' is of 1 layers, but num_hidden_layers is 36"));
+  CHECK(has(at("gpt_oss", R"("sliding_window": 0)"),
+            "'sliding_window' must be an integer between 1 and 1000000000, not '0', the class's "
+            "default is 128"));
+  CHECK(has(at("gemma2", R"("final_logit_softcapping": -30.0)"),
+            "'final_logit_softcapping' must be above 0, not '-30.0', null, or no such key"));
+  CHECK(has(at("gemma2", R"("attn_logit_softcapping": 0)"), "must be above 0, not '0'"));
+  CHECK(has(at("gemma3_text", R"("sliding_window_pattern": 0)"), "between 1 and 1000000000"));
+  CHECK(has(at("qwen3_next", R"("mlp_only_layers": 5)"), "must be a list of numbers of layers"));
+  CHECK(has(at("qwen3_next", R"("mlp_only_layers": [48])"),
+            "names layer '48', but layers are 0 to 47"));
+  CHECK(has(at("qwen3_5_moe", R"("num_experts": 0)"), "between 1 and 1000000000"));
+  CHECK(has(at("bamba", R"("attn_layer_indices": 3)"), "must be a list of numbers of layers"));
+  CHECK(has(at("bamba", R"("mamba_n_heads": 7)"),
+            "'mamba_n_heads' does not fit: 7 heads do not divide the mixers' width 8192"));
+  CHECK(has(at("glm4_moe_lite", R"("mlp_layer_types": ["dense", "thick"])"),
+            "has 'thick': layers are dense or sparse"));
+  CHECK(has(at("llama4_text", R"("moe_layers": 7)"), "must be a list of numbers of layers"));
+  CHECK(has(at("llama", R"("num_hidden_layers": null)"),
+            "num_hidden_layers is missing, and its class has no default"));
+  CHECK(has(at("deepseek_v3", R"("n_group": 0, "topk_group": 4)"), "config.json:1:42:"));
+  CHECK(has(at("mpt", R"("attn_config": 5)"), "'attn_config' must be a map, not a value"));
+  CHECK(has(at("vit", R"("id2label": [1])"), "'id2label' must be a map of numbers and names"));
+}
+
+TEST_CASE("a pattern of windows is a number, or letters of which the last stands for all") {
+  const auto every = [](const std::string& type, const std::string& pattern) {
+    return transformer_of("{\"model_type\": \"" + type +
+                          "\", \"sliding_window_pattern\": " + pattern + "}")
+        .window->full_every;
+  };
+  CHECK(every("gemma3_text", "3") == 3);
+  CHECK(every("gemma3_text", "null") == 6);
+  CHECK(every("exaone4", "\"LLLLG\"") == 5);
+}
+
+TEST_CASE("layers without mixers and without experts are layers all the same") {
+  // modeling_qwen3_next.py: without experts each layer has an MLP of intermediate_size.
+  const Transformer dense = transformer_of(R"({"model_type": "qwen3_next", "num_experts": 0,
+      "num_hidden_layers": 4, "intermediate_size": 5120})");
+  CHECK(dense.hybrid->pattern == "G-G-G-*-");
+  CHECK(dense.ffn == 5120);
+  CHECK_FALSE(dense.experts);
+  const Transformer plain =
+      transformer_of(R"({"model_type": "nemotron_h", "hybrid_override_pattern": "*-*-"})");
+  CHECK(plain.hybrid->pattern == "*-*-");
+  CHECK(plain.layers == 4);
+  CHECK(plain.hybrid->heads == 0);
+}
+
 TEST_CASE("lists say which layers are dense") {
   const auto experts = [](const std::string& types) {
     return *transformer_of(R"({"model_type": "glm4_moe_lite", "num_hidden_layers": 4,
