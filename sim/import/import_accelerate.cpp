@@ -180,7 +180,7 @@ class AccelerateImport {
     const std::string dynamo = in_upper_case(config_.text("dynamo_config.dynamo_backend", "NO"));
     add_kernels(settings_, settings_.is_compiled || dynamo == "INDUCTOR", e);
     e.push_back("attention: " + attention_of(settings_, machine_.cluster.gpu));
-    add_method(settings_, e);
+    add_method(settings_, e, draft_);
     const bool shards = std::ranges::find(plan_.data, "sharding: zero3") != plan_.data.end();
     add_wide_parameters(settings_, precision, shards, e, draft_);
     draft_.map("training", e);

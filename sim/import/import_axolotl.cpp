@@ -10,6 +10,7 @@
 #include "sim/import/config/adapters.hpp"
 #include "sim/import/config/config.hpp"
 #include "sim/import/config/fsdp_keys.hpp"
+#include "sim/import/config/packed_documents.hpp"
 #include "sim/import/config/trainer.hpp"
 #include "sim/import/deepspeed.hpp"
 #include "sim/import/importer.hpp"
@@ -36,7 +37,6 @@ KnownKeys known_keys() {
                  {"liger_layer_norm", {"PyTorch's is one kernel, too", "true"}},
                  {"quantization", {"weights are not quantized", ""}},
                  {"rl", {"a step is one of pretraining: no reference model, no generation", ""}},
-                 {"sample_packing", {"sequences have one length, which packing fills", "true"}},
                  {"unfrozen_parameters", {"all weights are trained", ""}}},
       .has_many_more = true};
   add_fsdp_keys("fsdp_config", known);
@@ -108,6 +108,15 @@ class AxolotlImport {
     settings_.lora = lora();
     read_kernels();
     read_attention();
+    read_packing();
+  }
+
+  /// Positions of packed samples start anew, by which kernels keep them apart
+  /// (src/axolotl/utils/collators/batching.py).
+  void read_packing() {
+    if (!config_.has("sample_packing")) return;
+    if (is_said("sample_packing")) return assume_whole_documents("sample_packing: true", draft_);
+    draft_.note("sample_packing", "sequences have one length, which packing fills");
   }
 
   /// A switch, or a word for one of its kinds ("offload").
@@ -239,7 +248,7 @@ class AxolotlImport {
     add_kernels(settings_, settings_.is_compiled, e);
     e.push_back("attention: " + attention_of(settings_, machine_.cluster.gpu));
     if (settings_.lora.empty()) e.emplace_back("fused_qkv: false");
-    add_method(settings_, e);
+    add_method(settings_, e, draft_);
     add_parameters(e);
     draft_.map("training", e);
   }

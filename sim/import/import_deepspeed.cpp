@@ -285,7 +285,7 @@ class DeepspeedImport {
     e.push_back("attention: " + (settings_.attention.empty()
                                      ? fused_attention(machine_.cluster.gpu)
                                      : attention_of(settings_, machine_.cluster.gpu)));
-    add_method(settings_, e);
+    add_method(settings_, e, draft_);
     draft_.map("training", e);
   }
 

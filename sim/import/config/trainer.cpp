@@ -10,6 +10,7 @@
 #include "sim/core/source.hpp"
 #include "sim/import/config/config.hpp"
 #include "sim/import/config/hub_model.hpp"
+#include "sim/import/config/model_shape.hpp"
 #include "sim/import/config/trainer_dialects.hpp"
 #include "sim/import/machine.hpp"
 #include "sim/scenario/load.hpp"
@@ -64,6 +65,18 @@ void read_arguments(const std::string& path, bool is_model_stated, TrainerSettin
   read_dialect(config, s, draft);
   config.problems().throw_if_any();
   config.note_the_rest(kKnown, draft);
+}
+
+/// PEFT looks for linear layers: each expert of a model that has a module for it, none of one that
+/// keeps all experts in one tensor, as transformers does from release 5 on (huggingface/peft
+/// src/peft/tuners/lora/config.py, target_parameters).
+void note_adapters_of_experts(const TrainerSettings& s, Draft& draft) {
+  if (s.lora.find("linear_fc") == std::string::npos || s.model.empty()) return;
+  const std::optional<Transformer> shape = shape_of_model(s.model);
+  if (shape && shape->experts)
+    draft.note("adapters of experts",
+               "one serves all experts of a rank, as Megatron-Bridge's; PEFT has one for each "
+               "expert that is a module, and none for experts that are one tensor");
 }
 
 }  // namespace
@@ -166,8 +179,9 @@ std::string attention_of(const TrainerSettings& s, const GpuProfile& gpu) {
   return is_known ? s.attention : torch_attention(gpu);
 }
 
-void add_method(const TrainerSettings& s, Entries& training) {
+void add_method(const TrainerSettings& s, Entries& training, Draft& draft) {
   if (!s.lora.empty()) {
+    note_adapters_of_experts(s, draft);
     training.push_back("lora: " + s.lora);
     training.emplace_back("fused_qkv: false");  // adapters of transformers' own layers
   }

@@ -79,8 +79,9 @@ void add_stand_ins(TrainerSettings& settings, Draft& draft);
 /// The kernel of the settings, where the GPU has it, else PyTorch's own choice.
 std::string attention_of(const TrainerSettings& settings, const GpuProfile& gpu);
 
-/// Adapters and weights without a copy in fp32, as keys of `training`.
-void add_method(const TrainerSettings& settings, Entries& training);
+/// Adapters and weights without a copy in fp32, as keys of `training`. Which adapters experts have
+/// is noted.
+void add_method(const TrainerSettings& settings, Entries& training, Draft& draft);
 
 /// Parameters of fp32 beside products of 16 bits, as transformers loads them, which is assumed:
 /// under FSDP (`shards`) ranks cast their shares, for accelerate hands it a MixedPrecision of that

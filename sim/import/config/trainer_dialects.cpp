@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/import/config/adapters.hpp"
+#include "sim/import/config/packed_documents.hpp"
 
 namespace stepsim {
 namespace {
@@ -93,6 +94,8 @@ void read_llama_factory(Config& config, TrainerSettings& s, Draft& draft) {
   const std::string attention =
       config.choice("flash_attn", {"auto", "disabled", "sdpa", "fa2", "fa3"}, "auto");
   s.attention = attention == "disabled" ? "eager" : attention == "fa3" ? "flash3" : "";
+  // Without it what is packed attends to the whole sequence (data/processor/supervised.py).
+  if (config.is_on("neat_packing")) assume_whole_documents("neat_packing: true", draft);
 }
 
 /// A kernel of transformers (src/transformers/modeling_utils.py, AttentionInterface), or one of the
@@ -103,6 +106,16 @@ std::string attention_named(Config& config, const char* key) {
     return stated;
   return config.choice(key, {"eager", "sdpa", "flash_attention_2", "flash_attention_3",
                              "flash_attention_4", "flex_attention"});
+}
+
+/// Sequences that are cut out of a stream of tokens ("wrapped") attend to all of it; others keep
+/// documents apart (trl/trainer/sft_trainer.py, padding_free).
+void read_packing_of_trl(Config& config, Draft& draft) {
+  const std::string strategy =
+      config.choice("packing_strategy", {"bfd", "bfd_split", "bfd-requeue", "wrapped"}, "bfd");
+  if (!config.has("packing")) return;
+  if (!config.is_on("packing")) return draft.note("packing", "sequences have one length");
+  if (strategy != "wrapped") assume_whole_documents("packing: true", draft);
 }
 
 void read_trl(Config& config, TrainerSettings& s, Draft& draft) {
@@ -130,6 +143,7 @@ void read_trl(Config& config, TrainerSettings& s, Draft& draft) {
   }
   const std::string attention = attention_named(config, "attn_implementation");
   s.attention = attention == "eager" ? "eager" : attention == "flash_attention_3" ? "flash3" : "";
+  read_packing_of_trl(config, draft);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "sim/core/words.hpp"
 #include "sim/import/config/config.hpp"
 #include "sim/import/config/model_shape.hpp"
+#include "sim/import/config/packed_documents.hpp"
 #include "sim/import/importer.hpp"
 #include "sim/import/machine.hpp"
 #include "sim/import/megatron/megatron.hpp"
@@ -121,6 +122,7 @@ class NemoImport {
     LaunchedGpus gpus;
     gpus.nodes = product_of({config_.count("trainer.num_nodes")});
     gpus.gpus_per_node = devices();
+    const bool is_packed = packs();
     config_.problems().throw_if_any();
     Draft draft = draft_of_megatron(
         {.title = fmt::format("NeMo's {}, read by stepsim import nemo.", options_.file),
@@ -133,6 +135,7 @@ class NemoImport {
                     says_type ? "Megatron Core's defaults" : "Megatron Core's defaults, in bf16",
                     "the file changes a recipe, which is not known here",
                     "the whole configuration, as Megatron-Bridge prints it"});
+    if (is_packed) assume_whole_documents("packed sequences", draft);
     if (has_matrix_) draft.note("perf_matrix", "none of its splits and batches is taken");
     config_.note_the_rest(kKnown, draft);
     return draft;
@@ -149,6 +152,16 @@ class NemoImport {
   /// Says nothing: "${model.seq_length}" is worked out by OmegaConf, "???" has to be stated.
   static bool is_open(const JsonTree& value) {
     return value.text.starts_with("${") || value.text == "???";
+  }
+
+  /// Offline or in each batch, by names of several releases (src/megatron/bridge/data).
+  bool packs() {
+    bool any = config_.is_on("dataset.enable_in_batch_packing");
+    any |= config_.is_on("model.data.train_ds.packed_sequence");
+    for (const char* size : {"dataset.offline_packing_specs.packed_sequence_size",
+                             "dataset.packed_sequence_specs.packed_sequence_size"})
+      any |= config_.number(size).value_or(0) > 0;
+    return any;
   }
 
   void add(const std::string& option, const std::vector<std::string>& values, const Place& place) {

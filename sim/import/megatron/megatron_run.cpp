@@ -11,6 +11,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/problems.hpp"
 #include "sim/core/source.hpp"
+#include "sim/import/config/packed_documents.hpp"
 #include "sim/import/machine.hpp"
 #include "sim/import/megatron/megatron.hpp"
 #include "sim/import/megatron/megatron_hybrid.hpp"
@@ -54,6 +55,9 @@ class MegatronImport {
   static constexpr double kMostNorm = std::numeric_limits<double>::infinity();
   static inline const std::vector<std::string> kMethods{"uniform", "block"};
   static constexpr const char* kFsdpStrategy = "optim_grads_params";
+  /// Options of data that is packed, with a mask of its own for each document
+  /// (megatron/training/datasets/sft_dataset.py and varlen_dataset.py, megatron/rl/).
+  static constexpr const char* kPacked[] = {"sft", "use-varlen-dataset", "rl-use-sequence-packing"};
 
   StatedMachine stated_machine(const LaunchedGpus& gpus) {
     // slime has options of its own for the GPUs that train (THUDM/slime,
@@ -270,6 +274,8 @@ class MegatronImport {
     add_cross_entropy(e);
     if (o_.is_on("no-gradient-accumulation-fusion")) e.emplace_back("fused_accumulation: false");
     if (o_.is_on("no-bias-dropout-fusion")) e.emplace_back("bias_dropout_fusion: false");
+    for (const char* name : kPacked)
+      if (o_.has(name)) assume_whole_documents(fmt::format("--{}", name), draft_);
     if (o_.has("rampup-batch-size"))
       draft_.note("--rampup-batch-size", "the batch has its final size");
     draft_.map("training", e);

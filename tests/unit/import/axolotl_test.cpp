@@ -32,6 +32,7 @@ TEST_CASE("an axolotl file with FSDP is recognised, and its values arrive") {
   CHECK(s.parallelism.data.sharding == sharding_named("zero3"));
   CHECK_FALSE(r.says("not simulated"));
   CHECK(r.says("assumed: nodes 1 of 8 GPUs: not stated"));
+  CHECK(r.says("assumed: documents one a sequence: sample_packing: true"));
 }
 
 TEST_CASE("axolotl fills DeepSpeed's file in as the Trainer does it") {

@@ -210,6 +210,12 @@ TEST_CASE("a hybrid arrives by its pattern, and Megatron-LM's own specification 
   CHECK(hybrid.notes.empty());
 }
 
+TEST_CASE("packed sequences of Megatron-LM are whole documents") {
+  CHECK(imported(megatron(kGpt + "--sft"))
+            .assumed.find("documents one a sequence: --sft: tokens attend") != std::string::npos);
+  CHECK(imported(megatron(kGpt)).assumed.find("documents") == std::string::npos);
+}
+
 TEST_CASE("a pattern has its layers, whatever --num-layers says") {
   const std::string line =
       "--hybrid-layer-pattern M-M*M- --disable-bias-linear --pipeline-model-parallel-size 2 "

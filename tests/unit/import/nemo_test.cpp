@@ -28,6 +28,16 @@ const std::string kBridge =
 
 }  // namespace
 
+TEST_CASE("packed sequences of NeMo and Megatron-Bridge are whole documents") {
+  const auto says = [](const std::string& dataset) {
+    return import_of("megatron_gpt.yaml", kNemo + dataset)
+        .says("assumed: documents one a sequence: packed sequences: tokens attend");
+  };
+  CHECK(says("dataset:\n  offline_packing_specs:\n    packed_sequence_size: 4096\n"));
+  CHECK(says("dataset:\n  enable_in_batch_packing: true\n"));
+  CHECK_FALSE(says("dataset:\n  offline_packing_specs:\n    packed_sequence_size: -1\n"));
+}
+
 TEST_CASE("a NeMo file is recognised, and its values arrive") {
   const ImportResult r = import_of("megatron_gpt.yaml", kNemo);
   const Scenario& s = r.scenario;

@@ -22,6 +22,29 @@ TEST_CASE("TrainingArguments alone are DDP") {
   CHECK_FALSE(r.says("assumed: micro-batch"));
 }
 
+TEST_CASE("packed sequences are whole documents, unless their tokens see all of the sequence") {
+  const std::string said = "assumed: documents one a sequence: ";
+  const std::string trl = "per_device_train_batch_size: 2\nmax_length: 1024\nbf16: true\n";
+  CHECK(import_of("trl.yaml", trl + "packing: true\n").says(said + "packing: true: tokens attend"));
+  CHECK(import_of("trl.yaml", trl + "packing: true\n")
+            .says("(state it: training.packing: {mean: TOKENS} in the scenario)"));
+  CHECK_FALSE(import_of("trl.yaml", trl + "packing: true\npacking_strategy: wrapped\n").says(said));
+  CHECK(import_of("trl.yaml", trl + "packing: false\n").says("packing: sequences have one length"));
+  CHECK(import_of("sft.yaml", kArguments + "neat_packing: true\n").says(said + "neat_packing"));
+  CHECK_FALSE(import_of("sft.yaml", kArguments + "packing: true\n").says(said));
+}
+
+TEST_CASE("adapters of experts are one for all of a rank, which is said") {
+  const auto says = [](const char* model, const std::string& targets) {
+    return import_of("sft.yaml", kArguments + "finetuning_type: lora\nlora_target: " + targets,
+                     {.model = model})
+        .says("adapters of experts: one serves all experts of a rank");
+  };
+  CHECK(says("mixtral-8x7b", "all\n"));
+  CHECK_FALSE(says("mixtral-8x7b", "q_proj,v_proj\n"));
+  CHECK_FALSE(says("llama2-7b", "all\n"));
+}
+
 // All passes but the last run in accelerator.no_sync(), beside DeepSpeed none does
 // (huggingface/transformers src/transformers/trainer.py).
 TEST_CASE("the Trainer's gradients wait for the last of several passes") {
