@@ -181,6 +181,7 @@ class AccelerateImport {
     add_kernels(settings_, settings_.is_compiled || dynamo == "INDUCTOR", e);
     e.push_back("attention: " + attention_of(settings_, machine_.cluster.gpu));
     add_method(settings_, e, draft_);
+    add_images(settings_, e, draft_);
     const bool shards = std::ranges::find(plan_.data, "sharding: zero3") != plan_.data.end();
     add_wide_parameters(settings_, precision, shards, e, draft_);
     draft_.map("training", e);

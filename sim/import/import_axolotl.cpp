@@ -249,6 +249,7 @@ class AxolotlImport {
     e.push_back("attention: " + attention_of(settings_, machine_.cluster.gpu));
     if (settings_.lora.empty()) e.emplace_back("fused_qkv: false");
     add_method(settings_, e, draft_);
+    add_images(settings_, e, draft_);
     add_parameters(e);
     draft_.map("training", e);
   }

@@ -286,6 +286,7 @@ class DeepspeedImport {
                                      ? fused_attention(machine_.cluster.gpu)
                                      : attention_of(settings_, machine_.cluster.gpu)));
     add_method(settings_, e, draft_);
+    add_images(settings_, e, draft_);
     draft_.map("training", e);
   }
 

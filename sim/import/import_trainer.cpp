@@ -119,6 +119,7 @@ class TrainerImport {
     e.push_back("attention: " + attention_of(settings_, machine_.cluster.gpu));
     if (settings_.lora.empty()) e.emplace_back("fused_qkv: false");
     add_method(settings_, e, draft_);
+    add_images(settings_, e, draft_);
     add_wide_parameters(settings_, precision, shards(plan), e, draft_);
     draft_.map("training", e);
     if (settings_.precision.empty())

@@ -188,6 +188,21 @@ void add_method(const TrainerSettings& s, Entries& training, Draft& draft) {
   if (!s.has_master_weights) training.emplace_back("master_weights: false");
 }
 
+void add_images(const TrainerSettings& s, Entries& training, Draft& draft) {
+  constexpr std::int64_t kTokens = 16;  // of an edge: 448 pixels of Qwen2.5 VL's towers
+  const std::optional<Transformer> shape = shape_of_model(s.model);
+  if (!shape || !shape->tower) return;
+  const std::int64_t edge = kTokens * shape->tower->patch * shape->tower->merge;
+  const bool is_free = shape->tower->image == 0;
+  const std::int64_t pixels = is_free ? edge : shape->tower->image;
+  training.push_back(is_free
+                         ? fmt::format("images: {{per_sequence: 1, height: {0}, width: {0}}}", edge)
+                         : std::string("images: {per_sequence: 1}"));
+  draft.assume({"images", fmt::format("1 of {0} x {0} pixels a sequence", pixels),
+                "how many the data set has, and of which size, is not in the file",
+                "training.images in the scenario"});
+}
+
 void add_wide_parameters(const TrainerSettings& s, const std::string& precision, bool shards,
                          Entries& training, Draft& draft) {
   const bool is_narrow = precision == "bf16" || precision == "fp16";

@@ -83,6 +83,9 @@ std::string attention_of(const TrainerSettings& settings, const GpuProfile& gpu)
 /// is noted.
 void add_method(const TrainerSettings& settings, Entries& training, Draft& draft);
 
+/// The images of each sequence, where the model has a tower: one, which is assumed.
+void add_images(const TrainerSettings& settings, Entries& training, Draft& draft);
+
 /// Parameters of fp32 beside products of 16 bits, as transformers loads them, which is assumed:
 /// under FSDP (`shards`) ranks cast their shares, for accelerate hands it a MixedPrecision of that
 /// type (huggingface/accelerate src/accelerate/utils/dataclasses.py, set_mixed_precision); else the

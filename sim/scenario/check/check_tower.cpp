@@ -26,7 +26,7 @@ class ImageRules {
     if (!s_.training.images) {
       keys_.report({"training",
                     "add \"images: {per_sequence: <integer>, height: <pixels>, width: "
-                    "<pixels>}\""},
+                    "<pixels>}\", or train on text alone with \"tower: ~\" in the model"},
                    "'{}' has a tower, and nothing says which images sequences have", s_.model.name);
       return false;
     }

@@ -6,9 +6,11 @@
 #include <iterator>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/core/suggest.hpp"
 #include "sim/core/words.hpp"
+#include "sim/scenario/huggingface/huggingface_tower.hpp"
 #include "sim/scenario/huggingface/huggingface_translation.hpp"
 
 namespace stepsim {
@@ -95,7 +97,7 @@ struct Found {
   Place architecture_place;
   std::string note;       ///< how it was found, where model_type does not say it
   std::string_view part;  ///< the key of `config` in the file, where that is not all of it
-  std::string left_out;   ///< keys of other parts beside it: "vision_config, audio_config"
+  std::vector<std::string> left_out;  ///< keys of other parts beside it: vision_config
 };
 
 /// Takes the model type of `config`, where it states one that `found` has not.
@@ -154,7 +156,7 @@ bool find_text(Found& found, const std::string& path, Problems& problems, int de
       if (other.key == key || !other.value.is_map() || !other.key.ends_with("_config") ||
           other.key.starts_with("quantization"))
         continue;
-      found.left_out += (found.left_out.empty() ? "" : ", ") + other.key;
+      found.left_out.push_back(other.key);
     }
     found.config = std::move(text);
     found.part = key;
@@ -237,6 +239,46 @@ void refuse_type(const Found& found, const std::string& path, Problems& problems
                near.empty() ? std::string(by_hand) : near);
 }
 
+/// The model type of the whole file.
+std::string outer_type(const Tree& config, const Found& found) {
+  const Entry* type = config.find("model_type");
+  const bool is_stated = type != nullptr && type->value.kind == Tree::Kind::scalar;
+  return is_stated ? type->value.scalar : found.type;
+}
+
+bool has_tower(const Tree& config, const Found& found) {
+  const Entry* vision = config.find("vision_config");
+  if (vision == nullptr || !vision->value.is_map() || vision->value.entries.empty()) return false;
+  const Entry* type = vision->value.find("model_type");
+  const bool is_named = type != nullptr && type->value.kind == Tree::Kind::scalar;
+  return has_huggingface_tower(outer_type(config, found), is_named ? type->value.scalar : "");
+}
+
+/// A tower of another kind than a map, which null is not: there is none.
+void refuse_no_map(const Tree& config, const Found& found, Translation& translation) {
+  const Entry* vision = config.find("vision_config");
+  if (vision == nullptr || vision->value.is_map() || vision->value.kind == Tree::Kind::empty ||
+      !has_huggingface_tower(outer_type(config, found), ""))
+    return;
+  translation.refuse(*vision, fmt::format("must be a map, not {}", title_of(vision->value.kind)),
+                     "null, or no such key, where there is no tower");
+}
+
+/// Writes the tower; false where a mistake was reported.
+bool add_tower(const Tree& config, const Found& found, Translation& translation,
+               const std::string& path, Problems& problems) {
+  translation.find({"vision_config", "mm_tokens_per_image", "multimodal_projector_bias",
+                    "vision_feature_layer", "vision_feature_select_strategy", "image_seq_length",
+                    "image_grid_pinpoints"});
+  TowerOfHuggingface read =
+      tower_of_huggingface(config, outer_type(config, found),
+                           translation.integer({"hidden_size"}).value_or(0), path, problems);
+  for (const std::string& note : read.notes) translation.note(note);
+  const bool is_sound = !read.tower.entries.empty();
+  if (is_sound) translation.set("tower", std::move(read.tower));
+  return is_sound;
+}
+
 }  // namespace
 
 bool is_huggingface(const std::string& file) { return file.ends_with(".json"); }
@@ -267,15 +309,23 @@ std::optional<Tree> model_of_huggingface(const Tree& config, const std::string& 
     return std::nullopt;
   }
   Translation translation(found.config, *layout, path, problems);
+  const bool sees = has_tower(config, found);
+  refuse_no_map(config, found, translation);
   if (!found.note.empty()) translation.note(found.note);
   if (layout->whole != nullptr) {
     layout->whole(translation);
   } else {
     decoder_of_huggingface(translation, *layout);
   }
-  if (!found.part.empty())
-    translation.note(fmt::format("{} alone is simulated{}{}", found.part,
-                                 found.left_out.empty() ? "" : ", without ", found.left_out));
+  if (sees) std::erase(found.left_out, std::string("vision_config"));
+  if (!found.part.empty() && (!sees || !found.left_out.empty()))
+    translation.note(
+        fmt::format("{} {} simulated{}{}", found.part, sees ? "and vision_config are" : "alone is",
+                    found.left_out.empty() ? "" : ", without ", fmt::join(found.left_out, ", ")));
+  if (sees && !add_tower(config, found, translation, path, problems)) {
+    (void)translation.finish(found.type);  // its mistakes, too
+    return std::nullopt;
+  }
   if (layout->whole == nullptr && has_another_head(architecture))
     translation.note(
         fmt::format("architectures {}: the head of a language model is simulated", architecture));

@@ -34,6 +34,14 @@ TEST_CASE("packed sequences are whole documents, unless their tokens see all of 
   CHECK_FALSE(import_of("sft.yaml", kArguments + "packing: true\n").says(said));
 }
 
+TEST_CASE("a model with a tower has an image in each sequence, which is assumed") {
+  const ImportResult free = import_of("sft.yaml", kArguments, {.model = "qwen2.5-vl-7b"});
+  CHECK(free.scenario.training.images == SequenceImages{1, 448, 448});
+  CHECK(free.says("assumed: images 1 of 448 x 448 pixels a sequence"));
+  const ImportResult fixed = import_of("sft.yaml", kArguments, {.model = "llava-1.5-7b"});
+  CHECK(fixed.scenario.training.images == SequenceImages{1, 0, 0});
+}
+
 TEST_CASE("adapters of experts are one for all of a rank, which is said") {
   const auto says = [](const char* model, const std::string& targets) {
     return import_of("sft.yaml", kArguments + "finetuning_type: lora\nlora_target: " + targets,

@@ -163,7 +163,7 @@ constexpr Published kPublished[] = {
       "num_key_value_heads": 4)"},
     {"qwen2_5_vl", "Qwen2.5-VL-7B", 7'615'616'512, R"("hidden_size": 3584,
       "intermediate_size": 18944, "num_hidden_layers": 28, "num_attention_heads": 28,
-      "num_key_value_heads": 4, "vision_config": {"depth": 32})"},
+      "num_key_value_heads": 4)"},
     {"qwen2_moe", "Qwen1.5-MoE-A2.7B", 14'315'784'192, ""},
     {"qwen3", "Qwen3-8B", 8'190'735'360, R"("intermediate_size": 12288,
       "num_hidden_layers": 36, "num_key_value_heads": 8)"},
