@@ -67,8 +67,12 @@ Json config_json(const Scenario& s) {
               {"optimizer", optimizer_json(t.optimizer)}};
   if (t.precision == Precision::bf16 || t.precision == Precision::fp16)
     config[name_of(t.precision)] = {{"enabled", true}};
-  if (t.gradients != default_gradients(Framework::deepspeed, t.precision))
-    config["communication_data_type"] = name_of(t.gradients);
+  // Stage 3 has one key for what the others keep and what they reduce in.
+  const Precision usual = default_gradients(Framework::deepspeed, t.precision);
+  const Precision sent = s.parallelism.data.reduce_dtype.value_or(t.gradients);
+  if (t.gradients != usual && !s.parallelism.data.sharding.shards_parameters)
+    config["data_types"] = {{"grad_accum_dtype", name_of(t.gradients)}};
+  if (sent != usual) config["communication_data_type"] = name_of(sent);
   config["zero_optimization"] = zero_json(s);
   if (s.parallelism.tensor > 1) config["tensor_parallel"] = {{"autotp_size", s.parallelism.tensor}};
   return config;

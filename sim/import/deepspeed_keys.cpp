@@ -35,8 +35,6 @@ const KnownKeys kKnown{
         {"amp", {"training.precision", ""}},
         {"compression_training", {"nothing is compressed", ""}},
         {"curriculum_learning", {"sequences have one length", ""}},
-        {"data_types.grad_accum_dtype",
-         {"gradients add up in the precision that they are reduced in", ""}},
         {"data_efficiency", {"sequences have one length", ""}},
         {"pipeline", {"there is one stage", ""}},
         {"sparse_attention", {"attention is dense", ""}},

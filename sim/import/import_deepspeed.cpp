@@ -25,12 +25,12 @@ namespace {
 using Kind = JsonTree::Kind;
 
 /// Sections of which keys are read, with one of them as it may have been meant.
-constexpr std::pair<const char*, const char*> kSections[] = {{"bf16", "enabled"},
-                                                             {"bfloat16", "enabled"},
-                                                             {"fp16", "enabled"},
-                                                             {"optimizer", "type"},
-                                                             {"tensor_parallel", "autotp_size"},
-                                                             {"zero_optimization", "stage"}};
+constexpr std::pair<const char*, const char*> kSections[] = {
+    {"bf16", "enabled"},           {"bfloat16", "enabled"}, {"data_types", "grad_accum_dtype"},
+    {"fp16", "enabled"},           {"optimizer", "type"},   {"tensor_parallel", "autotp_size"},
+    {"zero_optimization", "stage"}};
+
+constexpr const char* kKept = "data_types.grad_accum_dtype";
 
 /// Whether some value is left to the Trainer.
 bool has_auto(const JsonTree& value) {
@@ -239,6 +239,34 @@ class DeepspeedImport {
     return assumed;
   }
 
+  /// A type of gradients, or nothing where the file does not state it.
+  std::optional<std::string> gradient_type(const std::string& key) {
+    const JsonTree* type = config_.find(key);
+    if (type == nullptr) return std::nullopt;
+    const std::set<std::string> types{"fp32", "fp16", "bf16"};
+    if (!type->is(Kind::text) || !types.contains(type->text))
+      config_.refuse(key, *type, "fp32, fp16 or bf16");
+    return type->text;
+  }
+
+  /// Gradients are kept in grad_accum_dtype and reduced in communication_data_type; either is the
+  /// model's type where it is not stated (deepspeed/runtime/engine.py, get_data_types and
+  /// communication_data_type). Stage 3 has one key for both: the type that it reduces in.
+  void add_gradients(const std::string& precision, Entries& e) {
+    const auto kept = gradient_type(kKept), sent = gradient_type("communication_data_type");
+    const bool is_stage_3 = config_.count("zero_optimization.stage") == 3;
+    if (is_stage_3 && kept) draft_.note(kKept, "gradients add up in the type of their parameters");
+    const auto stated = is_stage_3 ? sent : kept;
+    if (stated) {
+      e.push_back("gradients: " + *stated);
+      gradients_ = *stated == "fp32" ? 4 : 2;
+    }
+    const std::string narrow = precision == "tf32" ? "fp32" : precision;
+    const std::string usual = autocasts() ? "fp32" : narrow;
+    const std::string lies = kept.value_or(usual), goes = sent.value_or(usual);
+    if (!is_stage_3 && lies != goes) reduce_dtype_ = goes;
+  }
+
   bool clips() {
     const bool is_open = config_.is_placeholder("gradient_clipping");
     if (config_.has("gradient_clipping"))
@@ -267,16 +295,7 @@ class DeepspeedImport {
               fmt::format("gradient_clipping: {}", clips())};
     gradients_ = precision == "fp32" || precision == "tf32" ? 4 : 2;
     if (autocasts()) add_autocast(e);
-    if (const JsonTree* type = config_.find("communication_data_type")) {
-      const std::set<std::string> types{"fp32", "fp16", "bf16"};
-      if (!type->is(Kind::text) || !types.contains(type->text))
-        config_.refuse("communication_data_type", *type, "fp32, fp16 or bf16");
-      // Autocast leaves gradients fp32 below stage 3, which its note says.
-      if (!autocasts() || config_.count("zero_optimization.stage") == 3) {
-        gradients_ = type->text == "fp32" ? 4 : 2;
-        e.push_back("gradients: " + type->text);
-      }
-    }
+    add_gradients(precision, e);
     if (has_trainer_optimizer() && !settings_.optimizer_kernels.empty())
       e.push_back("optimizer_kernels: " + settings_.optimizer_kernels);
     if (settings_.recompute) e.emplace_back("recompute: full");
@@ -334,6 +353,7 @@ class DeepspeedImport {
       data.push_back("bucket: " + size_text(static_cast<double>(*bucket) * gradients_));
     if (config_.has("zero_optimization.overlap_comm"))
       data.push_back(fmt::format("overlap: {}", config_.is_on("zero_optimization.overlap_comm")));
+    if (!reduce_dtype_.empty()) data.push_back("reduce_dtype: " + reduce_dtype_);
     if (stage == 3) add_stage_3(data);
     add_offload(stage, data);
     add_shard_size(stage, data);
@@ -393,7 +413,8 @@ class DeepspeedImport {
   Config config_;
   Draft draft_;
   std::int64_t global_ = 0, micro_ = 0, steps_ = 0, tensor_ = 1;
-  double gradients_ = 2;  ///< bytes of an element as it is reduced
+  double gradients_ = 2;      ///< bytes of an element in its bucket
+  std::string reduce_dtype_;  ///< that buckets are cast to; "": none
   Machine machine_;
 };
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "sim/core/quantity.hpp"
+#include "sim/scenario/gpu.hpp"
 #include "sim/scenario/sharding.hpp"
 
 namespace stepsim {
@@ -39,6 +40,8 @@ struct DataParallel {
   bool bucket_views = true;        ///< gradients are computed in their buckets, not copied there
   BucketOrder bucket_order = BucketOrder::backward;
   Averaging averaging = Averaging::bucket;  ///< default: gradient without bucket_views
+  /// type that gradients are cast to before a reduction, and cast from behind it; absent: none
+  std::optional<Precision> reduce_dtype;
   bool broadcast_buffers = false;   ///< ddp: all get rank 0's running statistics before each step
   bool bucket_later_stages = true;  ///< false: one bucket on later stages and chunks (Megatron-LM)
   bool no_sync = true;  ///< reduce after the last micro-batch only; default: not for zero2, zero3

@@ -34,10 +34,10 @@ class Ends {
     const DataParallel& data = s_.parallelism.data;
     if (reduces_ && data.overlap) {
       end.reduce_chunk =
-          longest(gradient_reduction(data), gradient_bytes(s_),
+          longest(gradient_reduction(data), reduced_bytes(s_),
                   parameters_of(s_, strategy_, stage.chunk_dense, stage.chunk_experts));
     } else if (reduces_) {
-      end.reduce = longest(gradient_reduction(data), gradient_bytes(s_), p);
+      end.reduce = longest(gradient_reduction(data), reduced_bytes(s_), p);
       if (data.averaging != Averaging::collective)
         end.reduce += averaging_kernel(draft_, p.total()).seconds;
     }

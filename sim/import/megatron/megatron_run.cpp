@@ -128,6 +128,14 @@ class MegatronImport {
     return o_.is_on("fp16") ? "fp16" : "fp32";
   }
 
+  /// The type that Megatron-FSDP casts gradients to before it reduces them; "": none. Those that it
+  /// shards beside parameters have that type at once.
+  std::string reduce_dtype() {
+    const std::string type =
+        o_.choice("megatron-fsdp-grad-comm-dtype", {"auto", "fp32", "bf16", "fp16"}, "auto");
+    return type == "auto" || !o_.is_on("use-megatron-fsdp") ? "" : type;
+  }
+
   /// The kind by itself, or a map with what else is said about it.
   std::string recompute() {
     const std::string granularity =
@@ -253,12 +261,13 @@ class MegatronImport {
 
   void write_training() {
     const std::int64_t micro = o_.required("micro-batch-size");
+    const std::string sent = sharding() == "zero3" ? reduce_dtype() : "";
     Entries e{
         fmt::format("sequence_length: {}", o_.required("seq-length")),
         fmt::format("global_batch: {}", global_batch(micro)),
         fmt::format("micro_batch: {}", micro),
         "precision: " + precision(),
-        "gradients: " + gradients(),
+        "gradients: " + (sent.empty() ? gradients() : sent),
         "optimizer: " + megatron_optimizer(o_),
         fmt::format("gradient_clipping: {}", o_.number("clip-grad", 1, -kMostNorm, kMostNorm) > 0),
         "recompute: " + recompute(),
@@ -316,6 +325,8 @@ class MegatronImport {
     if (stages_ > 1) write_megatron_pipeline(o_, draft_);
     Entries data{"sharding: " + sharding(),
                  fmt::format("overlap: {}", o_.is_on("overlap-grad-reduce"))};
+    const std::string sent = sharding() == "zero3" ? "" : reduce_dtype();
+    if (!sent.empty() && sent != gradients()) data.push_back("reduce_dtype: " + sent);
     add_parameter_gathers(data);
     if (o_.is_on("optimizer-cpu-offload")) data.emplace_back("offload_optimizer: true");
     if (o_.is_on("ddp-average-in-collective")) data.emplace_back("averaging: collective");

@@ -29,14 +29,18 @@ Bytes bucket_bytes(const Scenario& scenario, double parameters) {
   const DataParallel& data = scenario.parallelism.data;
   const Sharding& strategy = data.sharding;
   const Bytes all{parameters * gradient_bytes(scenario)};
-  if (copies_gradients(scenario)) return all;
-  if (replicas(scenario) == 1) return Bytes{0};
+  if (replicas(scenario) == 1) return copies_gradients(scenario) ? all : Bytes{0};
+  const double cast = reduced_bytes(scenario) / gradient_bytes(scenario);
   if (scenario.framework == Framework::deepspeed && strategy.shards_gradients) {
     const double buffers = data.overlap && !strategy.shards_parameters ? 2 : 1;
-    return buffers * data.bucket + std::min(data.bucket, all);
+    return cast * (buffers * data.bucket + std::min(data.bucket, all));
   }
-  if (!strategy.shards_gradients || strategy.shards_parameters) return Bytes{0};
-  return std::min((data.overlap ? 2.0 : 1.0) * data.bucket, all);
+  // With overlap one bucket is being reduced while the next one is filled.
+  const Bytes in_flight = std::min((data.overlap ? 2.0 : 1.0) * data.bucket, all);
+  const Bytes casts = casts_buckets(scenario) ? cast * in_flight : Bytes{0};
+  if (copies_gradients(scenario)) return all + casts;
+  if (!strategy.shards_gradients || strategy.shards_parameters) return casts;
+  return in_flight + casts;
 }
 
 int communicators(const Scenario& scenario) {

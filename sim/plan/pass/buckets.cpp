@@ -63,4 +63,14 @@ double gradient_bytes(const Scenario& scenario) {
   return bytes_per_element(scenario.training.gradients);
 }
 
+double reduced_bytes(const Scenario& scenario) {
+  const Training& training = scenario.training;
+  return bytes_per_element(scenario.parallelism.data.reduce_dtype.value_or(training.gradients));
+}
+
+bool casts_buckets(const Scenario& scenario) {
+  const auto& type = scenario.parallelism.data.reduce_dtype;
+  return type && *type != scenario.training.gradients;
+}
+
 }  // namespace stepsim

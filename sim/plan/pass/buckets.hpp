@@ -18,8 +18,16 @@
 
 namespace stepsim {
 
-/// Bytes that one gradient element is reduced in.
+/// Bytes that one gradient element has in its bucket.
 double gradient_bytes(const Scenario& scenario);
+
+/// Bytes that one gradient element is reduced in: as it lies in its bucket, or as it is cast.
+double reduced_bytes(const Scenario& scenario);
+
+/// Whether buckets are cast before their reductions, and back behind them: as PyTorch's hook does
+/// (pytorch/pytorch torch/distributed/algorithms/ddp_comm_hooks/default_hooks.py, _compress_hook)
+/// and DeepSpeed (deepspeedai/DeepSpeed deepspeed/runtime/zero/stage_1_and_2.py, allreduce_bucket).
+bool casts_buckets(const Scenario& scenario);
 
 /// A gradient, and the op of the graph whose backward kernels complete it.
 struct CompletedGradient {

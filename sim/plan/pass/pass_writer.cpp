@@ -138,14 +138,18 @@ void PassWriter::reduce_amax(std::size_t layers) {
 void PassWriter::flush(Bucket& bucket) {
   const bool copied = copies_gradients(draft_.scenario);
   if (bucket.gradients.empty() || (bucket.group.is_alone() && !copied)) return;
-  Reduced reduced{-1, std::exchange(bucket.gradients, {})};
+  const bool scatters = gradient_op_ == CollectiveOp::reduce_scatter;
+  Reduced reduced{-1, std::exchange(bucket.gradients, {}),
+                  share(scatters, bucket.group.shape.ranks)};
   const Bytes bytes = std::accumulate(reduced.gradients.begin(), reduced.gradients.end(), Bytes{0});
   if (bytes <= Bytes{0}) return;
   if (draft_.scenario.parallelism.data.check_for_nan_in_grad && !bucket.group.is_alone())
     check(bytes);
-  if (averages(Averaging::bucket)) move("average gradients", bytes * 2);
+  const Bytes sent = bytes * (reduced_bytes(draft_.scenario) / gradient_bytes(draft_.scenario));
+  if (casts_buckets(draft_.scenario)) move("cast bucket", bytes + sent);
+  if (averages(Averaging::bucket)) move("average gradients", sent * 2);
   if (!bucket.group.is_alone())
-    reduced.slot = start_reduction(bucket.group, bucket.times * bytes).reduced;
+    reduced.slot = start_reduction(bucket.group, bucket.times * sent).reduced;
   reduced_.push_back(std::move(reduced));
 }
 
@@ -159,8 +163,17 @@ void PassWriter::check(Bytes gradients) {
 }
 
 void PassWriter::unpack_buckets() {
+  const Scenario& scenario = draft_.scenario;
   for (const Reduced& bucket : reduced_) {
     if (bucket.slot >= 0) wait(bucket.slot);
+    if (casts_buckets(scenario)) {
+      const Bytes kept =
+          std::accumulate(bucket.gradients.begin(), bucket.gradients.end(), Bytes{0});
+      const double each = gradient_bytes(scenario) + reduced_bytes(scenario);
+      move("cast bucket back", bucket.share * kept * (each / gradient_bytes(scenario)),
+           Cause::optimizer);
+    }
+    if (!copies_gradients(scenario)) continue;
     for (const Bytes gradient : bucket.gradients)
       move("gradient from bucket", gradient * 2, Cause::optimizer);
   }

@@ -98,7 +98,8 @@ class PassWriter {
   void flush_buckets() {
     for (Bucket& bucket : open_) flush(bucket);
   }
-  /// Copies gradients out of their buckets, each bucket's when it is reduced.
+  /// Casts buckets back and copies gradients out of them, each bucket's when it is reduced. What a
+  /// stream of its own would do beside the backward pass comes behind it.
   void unpack_buckets();
 
   Segment finish() {
@@ -148,6 +149,7 @@ class PassWriter {
   struct Reduced {
     int slot;  ///< -1: there is nobody to reduce with
     std::vector<Bytes> gradients;
+    double share;  ///< of the bucket that this rank has behind the reduction
   };
 
   void flush(Bucket& bucket);

@@ -83,7 +83,7 @@ Segment backward_segment(PlanDraft& draft, const StageShape& shape,
     run_backward(writer, draft.graph, blocks, *span, pass);
   if (pass != PassKind::weight_gradient) writer.reduce_amax(blocks.size());
   writer.flush_buckets();
-  if (copies_gradients(draft.scenario)) writer.unpack_buckets();
+  if (copies_gradients(draft.scenario) || casts_buckets(draft.scenario)) writer.unpack_buckets();
   return writer.finish();
 }
 

@@ -43,7 +43,12 @@ double scaled_gradient_bytes(const Scenario& scenario) {
 }  // namespace
 
 Kernel averaging_kernel(PlanDraft& draft, double gradients) {
-  return moving(draft, "average gradients", 2 * gradient_bytes(draft.scenario) * gradients);
+  return moving(draft, "average gradients", 2 * reduced_bytes(draft.scenario) * gradients);
+}
+
+Kernel cast_kernel(PlanDraft& draft, const char* name, double gradients) {
+  const double each = gradient_bytes(draft.scenario) + reduced_bytes(draft.scenario);
+  return moving(draft, name, each * gradients);
 }
 
 Kernel bucket_kernel(PlanDraft& draft, const char* name, double gradients) {

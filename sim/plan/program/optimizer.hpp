@@ -8,6 +8,8 @@ namespace stepsim {
 /// Divides gradients by the number of replicas before all of them are reduced at once (NVIDIA/
 /// Megatron-LM megatron/core/distributed/param_and_grad_buffer.py, start_grad_sync).
 Kernel averaging_kernel(PlanDraft& draft, double gradients);
+/// Casts so many gradients to the type that they are reduced in, or back.
+Kernel cast_kernel(PlanDraft& draft, const char* name, double gradients);
 
 /// Copies gradients that are reduced at once into their buckets, or back.
 Kernel bucket_kernel(PlanDraft& draft, const char* name, double gradients);

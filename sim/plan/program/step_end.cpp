@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "sim/ops/style/style.hpp"
+#include "sim/plan/memory/update_memory.hpp"
 #include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/pass/gathered_parameters.hpp"
 #include "sim/plan/pass/host_pace.hpp"
@@ -66,6 +67,8 @@ std::vector<TaskIndex> GradientReduction::start() {
   const bool by_copy = copied && data.averaging == Averaging::gradient;
   if (copied)
     rows_->write_kernels({bucket_kernel(draft, "gradients to buckets", parameters_.total())});
+  if (casts_buckets(draft.scenario))
+    rows_->write_kernels({cast_kernel(draft, "cast buckets", parameters_.total())});
   if (!by_copy && data.averaging != Averaging::collective)
     rows_->write_kernels({averaging_kernel(draft, parameters_.total())});
   const CollectiveOp reduce = gradient_reduction(data);
@@ -74,7 +77,7 @@ std::vector<TaskIndex> GradientReduction::start() {
   for (const ParameterGroup& group : parameter_groups(rows_->shape())) {
     const double apart = group.expert ? 0 : apart_;
     const Bytes bytes{(parameters_.exchanged(group.expert) - apart) *
-                      gradient_bytes(draft.scenario)};
+                      reduced_bytes(draft.scenario)};
     if (group.is_alone() || bytes == Bytes{0}) continue;
     std::vector<TaskIndex> before = gradients;
     const auto then = [&](Channel channel, CollectiveOp op, Bytes size, const GroupShape& shape) {
@@ -91,6 +94,10 @@ std::vector<TaskIndex> GradientReduction::start() {
 
 void GradientReduction::unpack() {
   PlanDraft& draft = rows_->draft();
+  const bool scatters =
+      gradient_reduction(draft.scenario.parallelism.data) == CollectiveOp::reduce_scatter;
+  if (casts_buckets(draft.scenario))
+    rows_->write_kernels({cast_kernel(draft, "cast buckets back", parameters_.kept(scatters))});
   if (copies_gradients(draft.scenario))
     rows_->write_kernels({bucket_kernel(draft, "gradients from buckets", parameters_.total())});
 }
@@ -117,6 +124,7 @@ void StepEnd::write() {
   if (reduces) reduction_.unpack();
   if (shape_.of(Channel::embedding).ranks > 1) reduce_embedding();
   const double elements = parameters_.kept(strategy_.shards_optimizer);
+  const auto begin = static_cast<TaskIndex>(writer.program().tasks.size());
   rows_.write_kernels(norm_kernels(rows_.draft(), elements));
   if (scenario_.training.gradient_clipping) agree_on_norm();
   if (scenario_.parallelism.data.offload_optimizer) {
@@ -131,11 +139,20 @@ void StepEnd::write() {
       update.front().host = static_cast<double>(tensors_.size()) *
                             host_cost::optimizer_tensor.no_graph.seconds() * host_scale(scenario_);
     rows_.write_kernels(std::move(update));
+    hold_memory(begin);
   }
   const bool beside_forward = gathers_beside_forward(scenario_, shape_);
   if (shape_.of(Channel::data).ranks > 1 && strategy_.shards_optimizer && !beside_forward)
     gather_parameters();
   rows_.write_kernels(quantise_kernels(rows_.draft(), elements_to_quantise(beside_forward)));
+}
+
+/// What the update works with exists from its first task to its last one.
+void StepEnd::hold_memory(TaskIndex begin) {
+  const Bytes held = update_bytes(scenario_, rows_.draft().graph, shape_.stage);
+  if (held == Bytes{0}) return;
+  rows_.writer().add_memory(rows_.computed_from(begin), held.bytes(), true);
+  rows_.writer().add_memory(rows_.computed(), -held.bytes(), false);
 }
 
 /// Parameters that come in fp8 beside forward passes are transposed as they come; an expert that

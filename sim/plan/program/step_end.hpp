@@ -44,6 +44,7 @@ class StepEnd {
  private:
   double elements_to_gather(bool expert) const;
   Bytes bytes_to_gather(bool expert) const;
+  void hold_memory(TaskIndex begin);
   double elements_to_quantise(bool beside_forward) const;
   void reduce_embedding();
   void gather_parameters();

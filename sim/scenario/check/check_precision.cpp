@@ -53,11 +53,28 @@ void check_wide_parameters(const Scenario& scenario, const KeyReports& keys) {
   }
   if (t.keeps_wide_parameters() && bytes_per_element(t.gradients) < t.parameter_element() &&
       !sharding.shards_parameters) {
-    keys.report({"training.gradients", "leave it out, or state \"sharding: zero3\""},
+    keys.report({"training.gradients",
+                 fmt::format("leave it out, or state \"parallelism.data.reduce_dtype: {}\"",
+                             name_of(t.gradients))},
                 "gradients have the type of their parameters, fp32, unless zero3 reduces them "
                 "narrower, but gradients is {}",
                 name_of(t.gradients));
   }
+}
+
+/// Buckets are cast to a type that collectives add in.
+void check_reduce_dtype(const Scenario& scenario, const KeyReports& keys) {
+  const DataParallel& data = scenario.parallelism.data;
+  if (!data.reduce_dtype || !keys.sound({"parallelism.data.reduce_dtype"})) return;
+  const std::string type = name_of(*data.reduce_dtype);
+  if (needs_scales(*data.reduce_dtype) || *data.reduce_dtype == Precision::tf32)
+    return keys.report({"parallelism.data.reduce_dtype", "use bf16, fp16 or fp32"},
+                       "gradients are not reduced in {}", type);
+  if (data.sharding.shards_parameters && keys.sound({"parallelism.data.sharding"}))
+    keys.report({"parallelism.data.reduce_dtype",
+                 fmt::format("state \"training.gradients: {}\" instead", type)},
+                "reduce_dtype is of buckets that are cast, but zero3 reduces gradients in "
+                "training.gradients");
 }
 
 }  // namespace
@@ -68,6 +85,7 @@ void check_precision(const Scenario& scenario, const KeyReports& keys) {
   const Training& t = scenario.training;
   const GpuProfile& gpu = scenario.cluster.gpu;
   check_wide_parameters(scenario, keys);
+  check_reduce_dtype(scenario, keys);
   if (needs_scales(t.gradients))
     keys.report({"training.gradients", "use bf16 or fp32"}, "gradients are not added up in {}",
                 name_of(t.gradients));

@@ -55,8 +55,18 @@ void describe_buckets(Io& io, DataParallel& d, const DataParallel& preset) {
   io.field("bucket_order", d.bucket_order, any,
            "whose gradients fill buckets first: those that backward completes first, or those of "
            "the model's front, so that first_bucket is the last to be reduced (PyTorch 1.4)");
-  io.fallback(d.averaging, d.bucket_views ? preset.averaging : Averaging::gradient,
-              "bucket, gradient without bucket_views, or the framework's");
+  io.field("reduce_dtype", d.reduce_dtype, any,
+           "but for zero3, whose gradients are reduced in training.gradients: each bucket is cast "
+           "to this type before its reduction and back behind it (PyTorch DDP's "
+           "bf16_compress_hook, DeepSpeed's communication_data_type); absent: reduced as kept");
+  // PyTorch's reducer leaves the division to a hook, which divides the bucket that it has cast
+  // (torch/csrc/distributed/c10d/reducer.cpp, mark_variable_ready_dense;
+  // torch/distributed/algorithms/ddp_comm_hooks/default_hooks.py, _compress_hook).
+  const Averaging usual = d.bucket_views ? preset.averaging : Averaging::gradient;
+  const bool casts = d.reduce_dtype && usual == Averaging::gradient;
+  io.fallback(d.averaging, casts ? Averaging::bucket : usual,
+              "bucket, gradient without bucket_views, or the framework's; bucket, not gradient, "
+              "with reduce_dtype");
   io.field(
       "averaging", d.averaging, any,
       "what a kernel divides by the number of ranks: a bucket (PyTorch 1.4), or each gradient, "

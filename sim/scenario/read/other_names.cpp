@@ -31,6 +31,8 @@ const std::vector<OtherName> kOtherNames = {
     {"channels_last", "model.layout", "nhwc"},
     {"checkpoint_activations", "training.recompute", "full, selective or none"},
     {"clip_grad", "training.gradient_clipping", "true or false"},
+    {"comm_hook", "parallelism.data.reduce_dtype", "bf16 or fp16"},
+    {"communication_data_type", "parallelism.data.reduce_dtype", ""},
     {"compile", "training.fusion", "compiled"},
     {"context_length", "training.sequence_length", ""},
     {"context_parallel", "parallelism.context", ""},

@@ -128,10 +128,26 @@ TEST_CASE("the Trainer's kernels arrive beside DeepSpeed") {
 }
 
 // get_data_types of deepspeedai/DeepSpeed deepspeed/runtime/engine.py.
-TEST_CASE("what gradients add up in is named where DeepSpeed's file states it") {
-  CHECK(
-      import_of("ds.json", R"({"train_batch_size": 8, "data_types": {"grad_accum_dtype": "fp32"}})")
-          .says("data_types.grad_accum_dtype: gradients add up in the precision"));
+TEST_CASE("gradients are kept in one type and reduced in another where DeepSpeed's file says so") {
+  const auto of = [](const std::string& keys) {
+    return import_of("ds.json",
+                     R"({"train_batch_size": 8, "bf16": {"enabled": true}, )" + keys + "}");
+  };
+  const std::string wide = R"("data_types": {"grad_accum_dtype": "fp32"})";
+  const Scenario kept = of(wide).scenario;
+  CHECK(kept.training.gradients == Precision::fp32);
+  CHECK(kept.parallelism.data.reduce_dtype == Precision::bf16);
+  const Scenario both = of(wide + R"(, "communication_data_type": "fp32")").scenario;
+  CHECK(both.training.gradients == Precision::fp32);
+  CHECK(both.parallelism.data.reduce_dtype == std::nullopt);
+  const Scenario sent = of(R"("communication_data_type": "fp32")").scenario;
+  CHECK(sent.training.gradients == Precision::bf16);
+  CHECK(sent.parallelism.data.reduce_dtype == Precision::fp32);
+  const ImportResult third =
+      of(wide + R"(, "communication_data_type": "fp16", "zero_optimization": {"stage": 3})");
+  CHECK(third.scenario.training.gradients == Precision::fp16);
+  CHECK(third.scenario.parallelism.data.reduce_dtype == std::nullopt);
+  CHECK(third.says("data_types.grad_accum_dtype: gradients add up in the type"));
 }
 
 TEST_CASE("three batch sizes say how many GPUs there are, and the list says so") {

@@ -95,6 +95,13 @@ TEST_CASE("gradients are fp32 beside bf16, and a bucket of parameters has their 
   CHECK(gradients("--bf16 --grad-reduce-in-bf16") == Precision::bf16);
   CHECK(gradients("--fp16") == Precision::fp16);
   CHECK(gradients("--fp16 --accumulate-allreduce-grads-in-fp32") == Precision::fp32);
+  const std::string fsdp = "--bf16 --use-megatron-fsdp --megatron-fsdp-grad-comm-dtype bf16 ";
+  const auto sharded = [&](const std::string& strategy) {
+    return of_megatron(fsdp + "--data-parallel-sharding-strategy " + strategy);
+  };
+  CHECK(sharded("optim_grads_params").training.gradients == Precision::bf16);
+  CHECK(sharded("optim_grads").training.gradients == Precision::fp32);
+  CHECK(sharded("optim_grads").parallelism.data.reduce_dtype == Precision::bf16);
   const auto bucket = [](const std::string& line) {
     return of_megatron("--overlap-grad-reduce --ddp-bucket-size 1000000 " + line)
         .parallelism.data.bucket.bytes();
