@@ -33,6 +33,16 @@ Bytes whole_gradients(const Scenario& scenario, double parameters) {
   return Bytes{parameters * gradient_bytes(scenario) * std::min(2.0 / chunks, 1.0)};
 }
 
+/// Whether the sum of earlier micro-batches lies beside the share of the one at hand, as in
+/// DeepSpeed's stage 2 (deepspeedai/DeepSpeed deepspeed/runtime/zero/stage_1_and_2.py,
+/// copy_grads_in_partition and independent_gradient_partition_epilogue).
+bool keeps_share_apart(const Scenario& scenario) {
+  const DataParallel& data = scenario.parallelism.data;
+  return scenario.framework == Framework::deepspeed && data.sharding.shards_gradients &&
+         !data.sharding.shards_parameters && !data.offload_optimizer && !data.no_sync &&
+         scenario.micro_batches() > 1;
+}
+
 Bytes embedding_tables(const OpGraph& graph) {
   Bytes sum;
   for (const std::size_t index : graph.chain) sum += graph.blocks[index].tables();
@@ -187,6 +197,7 @@ StateBytes state_bytes(const Scenario& scenario, const StageParameters& p) {
     BytesPerParameter bytes = bytes_per_parameter(scenario.training, data.sharding, replicas);
     // Gradients that several micro-batches add up before they are reduced are whole.
     if (data.no_sync && scenario.micro_batches() > 1) bytes.gradients = gradient_bytes(scenario);
+    if (keeps_share_apart(scenario)) bytes.gradients *= 2;
     return bytes;
   };
   const auto dense = each(p.replicas);

@@ -1,9 +1,12 @@
-// Finds the matrix whose update needs most memory.
+// Adds up what an update works with: gradients in fp32, and the matrix that needs most.
 #include "sim/plan/memory/update_memory.hpp"
 
 #include <algorithm>
 
 #include "sim/plan/matrix_owners.hpp"
+#include "sim/plan/memory/memory.hpp"
+#include "sim/plan/optimizer_rule.hpp"
+#include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/program/stage_blocks.hpp"
 #include "sim/scenario/rank_order.hpp"
 
@@ -11,6 +14,25 @@ namespace stepsim {
 namespace {
 
 constexpr double kBf16 = 2;
+constexpr double kSubGroup = 1e9;  ///< elements, DeepSpeed's default of sub_group_size
+
+/// Copies in fp32 of narrow gradients, which an update of master weights reads (NVIDIA/Megatron-LM
+/// megatron/core/optimizer/distrib_optimizer.py, _copy_model_grads_to_main_grads). DeepSpeed joins
+/// its share before it casts that (deepspeedai/DeepSpeed deepspeed/runtime/zero/stage_1_and_2.py,
+/// step), and casts a sub-group of stage 3 at a time (stage3.py, sub_group_size).
+Bytes wide_gradients(const Scenario& scenario, const OpGraph& graph, int stage) {
+  const Training& training = scenario.training;
+  const DataParallel& data = scenario.parallelism.data;
+  const double narrow = gradient_bytes(scenario);
+  if (data.offload_optimizer || !keeps_master_weights(training) || casts_in_update(training) ||
+      narrow >= kFp32)
+    return Bytes{0};
+  double elements = stage_parameters(scenario, graph, stage).kept(data.sharding.shards_optimizer);
+  const bool is_deepspeed = scenario.framework == Framework::deepspeed;
+  if (is_deepspeed && data.sharding.shards_parameters) elements = std::min(elements, kSubGroup);
+  const bool joins = is_deepspeed && data.sharding.shards_optimizer;
+  return Bytes{elements * (kFp32 + (joins ? narrow : 0))};
+}
 
 }  // namespace
 
@@ -36,7 +58,7 @@ Bytes update_bytes(const Scenario& scenario, const OpGraph& graph, int stage) {
         most = std::max(most, update_bytes(*matrix, muon, degree_of(matrix->axis, scenario)));
     }
   }
-  return most;
+  return most + wide_gradients(scenario, graph, stage);
 }
 
 }  // namespace stepsim

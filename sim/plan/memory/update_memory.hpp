@@ -1,4 +1,4 @@
-// Memory of an update that multiplies matrices: what the largest of a stage needs beside its state.
+// Memory of an update beside its state: gradients in fp32, and what a matrix needs to be iterated.
 #pragma once
 
 #include "sim/ops/op_graph.hpp"
@@ -15,8 +15,9 @@ namespace stepsim {
 /// split the matrix.
 Bytes update_bytes(const WeightMatrix& matrix, const Muon& muon, std::int64_t ranks);
 
-/// The most that a matrix of the stage needs, for matrices are updated one by one; nothing where
-/// the optimizer knows no matrices.
+/// What an update of the stage needs: fp32 copies of narrow gradients where it works on fp32 weights,
+/// and the most that a matrix needs, for matrices are updated one by one, where the optimizer knows
+/// any.
 Bytes update_bytes(const Scenario& scenario, const OpGraph& graph, int stage);
 
 }  // namespace stepsim
