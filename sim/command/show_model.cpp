@@ -183,6 +183,13 @@ std::string ends_of(const Transformer& t) {
                      t.logit_cap ? ", capped logits" : "");
 }
 
+std::string depths_of(const Transformer& t) {
+  std::string text = fmt::format("{} more {} one token further", t.mtp_layers,
+                                 t.mtp_layers == 1 ? "layer that predicts" : "layers that predict");
+  if (t.hybrid) text += fmt::format(", of the parts {}", t.hybrid->mtp_pattern);
+  return text;
+}
+
 std::vector<std::string> layers_of(const Transformer& t) {
   const std::string encoder =
       t.encoder_layers > 0 ? fmt::format("{} encoder and ", t.encoder_layers) : "";
@@ -194,6 +201,7 @@ std::vector<std::string> layers_of(const Transformer& t) {
                   t.qk_norm ? ", norms of queries and keys" : "", positions_of(t),
                   t.causal ? "" : ", not causal")};
   if (t.hybrid) texts.insert(texts.begin() + 1, parts_of(*t.hybrid));
+  if (t.mtp_layers > 0) texts.push_back(depths_of(t));
   texts.push_back(ends_of(t));
   if (t.tower) texts.push_back(tower_of(*t.tower));
   return texts;

@@ -76,6 +76,8 @@ class MegatronExport {
     add_model();
     add_heads();
     if (shape_.experts) add_experts();
+    if (shape_.hybrid) add_hybrid(*shape_.hybrid);
+    if (shape_.window && shape_.window->kind == WindowKind::sliding) add_window(*shape_.window);
     if (shape_.mtp_layers > 0) model_.value("--mtp-num-layers", shape_.mtp_layers);
     add_batch();
     add_precision();
@@ -114,7 +116,10 @@ class MegatronExport {
     model_.value("--vocab-size", shape_.vocabulary);
     if (t_.vocabulary_multiple || p_.tensor == 1)
       model_.value("--make-vocab-size-divisible-by", t_.vocabulary_multiple.value_or(1));
-    model_.value("--position-embedding-type", shape_.positions > 0 ? "learned_absolute" : "rope");
+    const bool has_none = shape_.hybrid && !shape_.hybrid->rotary;
+    model_.value("--position-embedding-type", shape_.positions > 0 ? "learned_absolute"
+                                              : has_none           ? "none"
+                                                                   : "rope");
     model_.value("--max-position-embeddings",
                  shape_.positions > 0 ? shape_.positions : t_.sequence_length);
     model_.value("--normalization", shape_.rms_norm ? "RMSNorm" : "LayerNorm");
@@ -146,15 +151,46 @@ class MegatronExport {
     model_.flag_if(shape_.qkv_bias, "--add-qkv-bias");
     model_.flag_if(shape_.attention_gate, "--attention-output-gate");
     if (shape_.sinks) model_.value("--softmax-type", "learnable");
-    add_window();
   }
 
-  /// How many tokens before its own one attends to; a chunk has no option.
-  void add_window() {
-    const auto& window = shape_.window;
-    if (!window || window->kind != WindowKind::sliding) return;
-    model_.value("--window-size", fmt::format("{},0", window->tokens - 1));
-    if (window->full_every > 0) model_.value("--window-attn-skip-freq", window->full_every);
+  /// A layer a letter by one option, or layers of two parts as those of a GPT some of which have
+  /// another kind of attention.
+  void add_hybrid(const HybridLayers& hybrid) {
+    if (hybrid.parts == 1) {
+      std::string pattern = hybrid.pattern;
+      for (std::int64_t depth = 0; depth < shape_.mtp_layers; ++depth)
+        pattern += "/" + hybrid.mtp_pattern;
+      model_.value("--hybrid-layer-pattern", pattern);
+      model_.values("--spec",
+                    {"megatron.core.models.hybrid.hybrid_layer_specs", "hybrid_stack_spec"});
+    } else {
+      std::string nets, experts;
+      for (std::size_t i = 0; i < hybrid.pattern.size(); i += 2) {
+        nets += hybrid.pattern[i] == 'G' ? "1," : "0,";
+        experts += hybrid.pattern[i + 1] == 'E' ? "1," : "0,";
+      }
+      model_.value("--experimental-attention-variant", "gated_delta_net");
+      model_.value("--linear-attention-freq", fmt::format("[{}]", nets));
+      if (shape_.experts) model_.value("--moe-layer-freq", fmt::format("[{}]", experts));
+    }
+    if (hybrid.has('M')) {
+      model_.value("--mamba-num-heads", hybrid.heads);
+      model_.value("--mamba-head-dim", hybrid.head_dim);
+      model_.value("--mamba-num-groups", hybrid.groups);
+      model_.value("--mamba-state-dim", hybrid.state);
+    }
+    if (!hybrid.delta_net) return;
+    model_.value("--linear-num-key-heads", hybrid.delta_net->key_heads);
+    model_.value("--linear-num-value-heads", hybrid.delta_net->value_heads);
+    model_.value("--linear-key-head-dim", hybrid.delta_net->key_dim);
+    model_.value("--linear-value-head-dim", hybrid.delta_net->value_dim);
+    model_.value("--linear-conv-kernel-dim", hybrid.delta_net->convolution);
+  }
+
+  /// Tokens before and behind each one that it attends to besides itself.
+  void add_window(const AttentionWindow& window) {
+    model_.value("--window-size", fmt::format("{},0", window.tokens - 1));
+    if (window.full_every > 0) model_.value("--window-attn-skip-freq", window.full_every);
   }
 
   void add_experts() {
@@ -172,6 +208,7 @@ class MegatronExport {
       model_.value("--moe-router-num-groups", experts.groups);
       model_.value("--moe-router-group-topk", experts.top_groups);
     }
+    model_.flag_if(experts.shared_gate, "--moe-shared-expert-gate");
     model_.flag("--moe-grouped-gemm");
     const ExpertParallel& split = p_.expert;
     model_.flag_if(split.router_fusion, "--moe-router-fusion");
@@ -321,6 +358,8 @@ class MegatronExport {
       parallel_.flag("--use-megatron-fsdp");
       parallel_.value("--data-parallel-sharding-strategy",
                       sharding.shards_parameters ? "optim_grads_params" : "optim_grads");
+      if (data.reduce_dtype)
+        parallel_.value("--megatron-fsdp-grad-comm-dtype", name_of(*data.reduce_dtype));
       run_.value("--ckpt-format", "fsdp_dtensor");
     }
     if (s_.shard_groups() > 1)
@@ -372,7 +411,8 @@ class MegatronExport {
     }
     return text +
            "torchrun --rdzv_backend c10d --rdzv_endpoint \"${HEAD:-localhost}:29500\" "
-           "\"${LAUNCH[@]}\" \\\n  pretrain_gpt.py" +
+           "\"${LAUNCH[@]}\" \\\n  " +
+           (shape_.hybrid && shape_.hybrid->parts == 1 ? "pretrain_hybrid.py" : "pretrain_gpt.py") +
            all + "\n";
   }
 

@@ -1,6 +1,8 @@
 // Rules of Megatron-LM (NVIDIA/Megatron-LM, core_v0.19.0 and d98e8a64d:
 // megatron/training/arguments.py, validate_args; megatron/core/transformer/transformer_config.py
 // and megatron/core/optimizer/optimizer_config.py, __post_init__).
+#include <string_view>
+
 #include "sim/export/checks.hpp"
 
 namespace stepsim {
@@ -26,6 +28,32 @@ std::vector<Check> of_experts(const Scenario& s, const Transformer& shape) {
            "parallelism.tensor: megatron splits no experts that have biases"}};
 }
 
+/// Layers of two parts are those of a GPT, attention or a delta net and then an MLP or experts, and a
+/// depth of multi-token prediction is like the last one.
+bool is_of_gpt(const Transformer& shape) {
+  const HybridLayers& hybrid = *shape.hybrid;
+  const std::string_view pattern = hybrid.pattern;
+  if (hybrid.parts != 2) return false;
+  for (std::size_t i = 0; i < pattern.size(); i += 2) {
+    if ((pattern[i] != 'G' && pattern[i] != '*') ||
+        (pattern[i + 1] != '-' && pattern[i + 1] != 'E'))
+      return false;
+  }
+  return shape.mtp_layers == 0 || pattern.ends_with(hybrid.mtp_pattern);
+}
+
+/// Where each letter is a layer, stages are parted by | in the pattern, or equal.
+std::vector<Check> of_patterns(const Pipeline& pipeline, const Transformer& shape) {
+  const HybridLayers& hybrid = *shape.hybrid;
+  const bool deals = pipeline.chunks > 1 || !pipeline.layers.empty();
+  return {{hybrid.parts == 1 && deals,
+           "parallelism.pipeline: stages of a pattern's layers are written where they are equal "
+           "and have one chunk"},
+          {hybrid.parts > 1 && !is_of_gpt(shape),
+           "model.hybrid.parts: megatron has layers of two parts where the first is attention or a "
+           "gated delta net and the second an MLP or experts"}};
+}
+
 std::vector<Check> of_training(const Scenario& s) {
   const Training& t = s.training;
   const bool is_delayed = t.precision == Precision::fp8 && t.fp8_scaling == Fp8Scaling::delayed;
@@ -48,7 +76,9 @@ std::vector<Check> of_training(const Scenario& s) {
 void refuse_what_megatron_checks(const Scenario& scenario) {
   const auto& shape = std::get<Transformer>(scenario.model.shape);
   std::vector<Check> checks = of_stages(scenario.parallelism.pipeline);
-  for (auto& more : {of_experts(scenario, shape), of_training(scenario)})
+  const Pipeline& pipeline = scenario.parallelism.pipeline;
+  for (auto& more : {of_experts(scenario, shape), of_training(scenario),
+                     shape.hybrid ? of_patterns(pipeline, shape) : std::vector<Check>{}})
     checks.insert(checks.end(), more.begin(), more.end());
   throw_refusals(checks);
 }

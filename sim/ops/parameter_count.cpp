@@ -74,12 +74,16 @@ double ends(const Transformer& m) {
   return sum + (m.masked->next_sentence ? h * (h + 1) + 2 * (h + 1) : 0);
 }
 
-/// A layer like the last ones, a projection of two vectors to one, and a norm of each of these and
-/// of the output.
+/// What a depth of multi-token prediction has around its layer: a projection of two vectors to one,
+/// and a norm of each of these and of the output.
+double mtp_joint(const Transformer& m) {
+  return 2 * real(m.hidden) * real(m.hidden) + 3 * norm_size(m, m.hidden);
+}
+
+/// A depth whose layer is like the last ones.
 double mtp_layer(const Transformer& m, double attention) {
-  const double h = real(m.hidden);
   const double mlp = m.experts ? expert_layer(m) : mlp_size(m, m.ffn) + mlp_biases(m);
-  return attention + mlp + 2 * h * h + 5 * norm_size(m, m.hidden);
+  return attention + mlp + 2 * norm_size(m, m.hidden) + mtp_joint(m);
 }
 
 /// A mixer: both linear layers, convolution with biases, a decay, a skip and a step's bias a head,
@@ -103,9 +107,9 @@ double delta_net(const Transformer& m) {
          values * real(m.hidden);
 }
 
-double hybrid_layers(const Transformer& m) {
+double hybrid_parts(const Transformer& m, std::string_view letters) {
   double sum = 0;
-  for (const char kind : m.hybrid->pattern) {
+  for (const char kind : letters) {
     sum += norm_size(m, m.hidden) + (kind == 'M'   ? mixer(m)
                                      : kind == 'G' ? delta_net(m)
                                      : kind == '*' ? plain_attention(m)
@@ -119,7 +123,9 @@ double hybrid_layers(const Transformer& m) {
 
 double parameter_count(const Transformer& m) {
   if (m.diffusion) return diffusion_parameters(m);
-  if (m.hybrid) return hybrid_layers(m) + norm_size(m, m.hidden) + ends(m);
+  if (m.hybrid)
+    return hybrid_parts(m, m.hybrid->pattern) + norm_size(m, m.hidden) + ends(m) +
+           real(m.mtp_layers) * (hybrid_parts(m, m.hybrid->mtp_pattern) + mtp_joint(m));
   const double attention = m.mla ? latent_attention(m) : plain_attention(m);
   const double dense_layer = mlp_size(m, m.ffn) + mlp_biases(m);
   const double decoder = real(m.layers);
@@ -138,8 +144,10 @@ double parameter_count(const Transformer& m) {
 double active_parameter_count(const Transformer& m) {
   if (!m.experts) return parameter_count(m);
   const Experts& e = *m.experts;
-  const std::int64_t sparse = m.hybrid ? std::ranges::count(m.hybrid->pattern, 'E')
-                                       : m.layers - e.dense_layers + m.mtp_layers;
+  const std::int64_t sparse =
+      m.hybrid ? std::ranges::count(m.hybrid->pattern, 'E') +
+                     m.mtp_layers * std::ranges::count(m.hybrid->mtp_pattern, 'E')
+               : m.layers - e.dense_layers + m.mtp_layers;
   return parameter_count(m) - real(sparse * (e.count - e.top_k)) * expert_size(m);
 }
 

@@ -67,6 +67,7 @@ PassSplit split_of(const Scenario& s) {
                   .sequence_parallel = p.sequence,
                   .overlap_tensor = p.overlap_tensor,
                   .split_products = p.split_products,
+                  .dtensor = p.dtensor,
                   .copies_shards = copies && p.split_products != SplitProducts::async_tp,
                   .gathers_each = copies && p.gather_each,
                   .context = p.context,

@@ -72,6 +72,7 @@ struct PassSplit {
   bool sequence_parallel = false;
   bool overlap_tensor = true;  ///< hide backward collectives under weight-gradient GEMMs
   SplitProducts split_products = SplitProducts::none;  ///< of tensor ranks that split tokens
+  bool dtensor = false;  ///< exchanges are DTensor's: partial sums add up before they are reduced
   bool copies_shards = false;  ///< tensors are copied after gathers and before scatters (DTensor)
   bool gathers_each = false;   ///< linear layers of one input gather it for themselves
   ContextParallel context;     ///< ranks that share each sequence

@@ -7,8 +7,10 @@
 
 namespace stepsim {
 
-/// Linear layers that can have an adapter, named as in NVIDIA NeMo; queries, keys and values each
-/// for itself where they are layers of their own.
+/// Linear layers that can have an adapter, named as in NVIDIA NeMo and Megatron-LM; queries, keys
+/// and values each for itself where they are layers of their own; in_proj and out_proj around a
+/// mixer or a gated delta net; the rest of latent attention, where linear_q_proj makes queries that
+/// have no narrow layer.
 enum class LoraTarget {
   linear_qkv,
   linear_q,
@@ -16,7 +18,14 @@ enum class LoraTarget {
   linear_v,
   linear_proj,
   linear_fc1,
-  linear_fc2
+  linear_fc2,
+  in_proj,
+  out_proj,
+  linear_q_proj,
+  linear_q_down_proj,
+  linear_q_up_proj,
+  linear_kv_down_proj,
+  linear_kv_up_proj
 };
 
 /// W x + B A x, where A and B alone are trained, and no other weight of the model is.

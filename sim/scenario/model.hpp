@@ -60,7 +60,9 @@ struct GatedDeltaNet {
 struct HybridLayers {
   std::string pattern;     ///< a letter a part: M mixer, G delta net, * attention, - MLP, E experts
   std::int64_t parts = 1;  ///< of a layer: so many letters after one another
-  bool rotary = false;     ///< attention has rotary positions; otherwise it has none
+  /// the parts of a depth of multi-token prediction; "": there is none
+  std::string mtp_pattern;
+  bool rotary = false;  ///< attention has rotary positions; otherwise it has none
   std::optional<GatedDeltaNet> delta_net;
   std::int64_t heads = 0;        ///< of mixers
   std::int64_t head_dim = 64;    ///< width of a mixer's head
@@ -68,7 +70,7 @@ struct HybridLayers {
   std::int64_t state = 128;      ///< numbers of a state for each of a head's
   std::int64_t convolution = 4;  ///< taps
   std::int64_t chunk = 128;      ///< tokens
-  bool has(char kind) const { return pattern.find(kind) != std::string::npos; }
+  bool has(char kind) const { return (pattern + mtp_pattern).find(kind) != std::string::npos; }
   std::int64_t layers() const { return static_cast<std::int64_t>(pattern.size()) / parts; }
   bool operator==(const HybridLayers&) const = default;
 };

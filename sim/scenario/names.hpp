@@ -33,9 +33,12 @@ inline constexpr auto kNames<RecomputeModule> = names_until(
     RecomputeModule::every_second_matmul, "core_attention", "attention", "layernorm", "mla_up_proj",
     "mlp", "mlp_up", "moe", "moe_act", "shared_experts", "every_second_matmul");
 template <>
-inline constexpr auto kNames<LoraTarget> = names_until(LoraTarget::linear_fc2, "linear_qkv",
+inline constexpr auto kNames<LoraTarget> = names_until(LoraTarget::linear_kv_up_proj, "linear_qkv",
                                                        "linear_q", "linear_k", "linear_v",
-                                                       "linear_proj", "linear_fc1", "linear_fc2");
+                                                       "linear_proj", "linear_fc1", "linear_fc2",
+                                                       "in_proj", "out_proj", "linear_q_proj",
+                                                       "linear_q_down_proj", "linear_q_up_proj",
+                                                       "linear_kv_down_proj", "linear_kv_up_proj");
 template <>
 inline constexpr auto kNames<AmaxReduction> = names_until(AmaxReduction::none, "all", "tensor",
                                                           "none");

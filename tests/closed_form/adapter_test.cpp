@@ -4,6 +4,9 @@
 // gradients. Without sharding a rank holds 2 P + (2 + 2 + 12) A bytes and reduces 2 A a step; ZeRO
 // 1 shares out 12 A, and ZeRO 3 all of it, gathers 2 P + 2 A in each direction and reduces 2 A. A
 // pipeline whose backward passes are split has weight gradients of adapters alone to put off.
+#include <map>
+#include <variant>
+
 #include <fmt/format.h>
 
 #include "sim/plan/memory/memory.hpp"
@@ -159,4 +162,80 @@ TEST_CASE("adapters train in pipelines, with context ranks and with passes that 
     CAPTURE(split);
     CHECK(trained(split).step_seconds() > 0);
   }
+}
+
+// An adapter of rank r has r parameters for each input and each output of its layer.
+TEST_CASE("adapters stand beside the layers of latent attention") {
+  const auto adapters = [](const std::string& targets, int query_rank) {
+    const Experiment e(fmt::format(R"(
+model:
+  {{name: m, layers: 2, hidden: 512, heads: 8, vocabulary: 8192, positions: 0, tied_embeddings: false,
+   mla: {{query_rank: {}, kv_rank: 64, rope_dim: 16, nope_dim: 32, value_dim: 32}}}}
+cluster: {{name: c, gpu: h100, gpus_per_node: 1, intra_node: nvlink4}}
+training: {{sequence_length: 256, global_batch: 2, attention: unfused, lora: {{rank: 8, target_modules: [{}]}}}}
+)",
+                                   query_rank, targets));
+    CHECK(e.step_seconds() > 0);
+    double sum = 0;
+    for (const std::size_t block : e.graph.chain) sum += e.graph.blocks[block].parameters();
+    return sum / 2 / r;  // of a layer, by rank
+  };
+  const double keys = 8 * (32 + 16), up = 8 * (32 + 32), values = 8 * 32;
+  CHECK(adapters("linear_q_down_proj", 96) == nine_digits(h + 96));
+  CHECK(adapters("linear_q_up_proj", 96) == nine_digits(96 + keys));
+  CHECK(adapters("linear_q_proj", 0) == nine_digits(h + keys));
+  CHECK(adapters("linear_kv_down_proj", 96) == nine_digits(h + 64 + 16));
+  CHECK(adapters("linear_kv_up_proj", 96) == nine_digits(64 + up));
+  CHECK(adapters("linear_proj", 96) == nine_digits(values + h));
+}
+
+TEST_CASE("the first layer has experts where all have them") {
+  const auto frozen = [](const std::string& lora) {
+    const Experiment e(fmt::format(R"(
+model:
+  {{name: m, layers: 3, hidden: 512, heads: 8, vocabulary: 8192, positions: 0, tied_embeddings: false,
+   bias: false, experts: {{count: 8, top_k: 2, ffn: 256}}}}
+cluster: {{name: c, gpu: h100, gpus_per_node: 1, intra_node: nvlink4}}
+training: {{sequence_length: 256, global_batch: 2, attention: flash2{}}}
+)",
+                                   lora));
+    double sum = 0;
+    for (const std::size_t block : e.graph.chain) {
+      const Block& b = e.graph.blocks[block];
+      sum += lora.empty() ? b.parameters() : b.frozen_parameters();
+    }
+    return sum;
+  };
+  CHECK(frozen(", lora: {rank: 8}") == frozen(""));
+}
+
+// DTensor's adapters exchange A's outputs and their gradients alone, T tokens of r numbers in 2 B:
+// gathered and scattered beside a layer split by outputs, the other way round beside one by inputs.
+TEST_CASE("adapters beside DTensor's layers exchange what is as narrow as their rank") {
+  constexpr double tokens = 256 * 2, t = 2;
+  const Experiment e = trained("tensor: 2, sequence: true, dtensor: true, data: {sharding: zero3}");
+  const auto moved_by = [](const Items& items) {
+    std::map<CollectiveOp, double> bytes;
+    for (const Item& item : items) {
+      if (const auto* start = std::get_if<StartCollective>(&item))
+        bytes[start->op] += start->bytes.bytes();
+    }
+    return bytes;
+  };
+  const std::map<CollectiveOp, double> gathered{{CollectiveOp::all_gather, 2 * tokens * r}};
+  const std::map<CollectiveOp, double> scattered{{CollectiveOp::reduce_scatter, 2 * tokens * r}};
+  double parameters = 0;
+  for (const std::size_t block : e.graph.chain) {
+    for (const Op& op : e.graph.blocks[block].dag.ops) {
+      if (!op.adapter) continue;
+      CAPTURE(op.name);
+      const bool by_inputs = op.name == "projection adapter" || op.name == "mlp down adapter";
+      CHECK(moved_by(op.forward) == (by_inputs ? scattered : gathered));
+      CHECK(moved_by(op.backward) == (by_inputs ? gathered : scattered));
+      for (const double tensor : op.parameters) parameters += tensor;
+    }
+  }
+  // A is split by its outputs beside the one, by its inputs beside the other, and B likewise.
+  CHECK(parameters == kLayers * r * ((h + 3 * h) + 2 * h + 2 * (h + ffn)) / t);
+  CHECK(e.step_seconds() > 0);
 }

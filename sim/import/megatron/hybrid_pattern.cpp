@@ -30,6 +30,22 @@ std::optional<std::string> layers_of_pattern(std::string_view pattern) {
   return layers;
 }
 
+std::optional<PatternDepths> depths_of_pattern(std::string_view pattern) {
+  PatternDepths depths;
+  for (std::size_t at = pattern.find('/'); at != std::string_view::npos;) {
+    const std::size_t end = pattern.find('/', at + 1);
+    const std::string_view depth = pattern.substr(at + 1, end == pattern.npos ? end : end - at - 1);
+    at = end;
+    if (depth.empty() && depths.count == 0 && end == std::string_view::npos) return depths;
+    if (depth.empty() || depth.find_first_not_of("MG*-E") != std::string_view::npos ||
+        (depths.count > 0 && depth != depths.letters))
+      return std::nullopt;
+    depths.letters = depth;
+    ++depths.count;
+  }
+  return depths;
+}
+
 std::string layers_of_shares(std::int64_t layers, double attention, double mlp) {
   const auto all = static_cast<double>(layers);
   const double attentions = std::nearbyint(all * attention), mlps = std::nearbyint(all * mlp);

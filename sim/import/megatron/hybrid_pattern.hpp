@@ -8,11 +8,20 @@
 
 namespace stepsim {
 
-/// The layers that a pattern stands for: "|" ends a stage and counts for nothing, "/" begins the
-/// depths of multi-token prediction, which are left out (NVIDIA/Megatron-LM
+/// The layers that a pattern stands for: "|" ends a stage and counts for nothing, "/" begins a depth
+/// of multi-token prediction, and is none of them (NVIDIA/Megatron-LM
 /// megatron/core/models/hybrid/hybrid_layer_allocation.py). Nothing where a letter is another kind
 /// of layer.
 std::optional<std::string> layers_of_pattern(std::string_view pattern);
+
+/// The depths of multi-token prediction behind the layers of a pattern, all of the same parts.
+struct PatternDepths {
+  std::string letters;     ///< of each
+  std::int64_t count = 0;  ///< 0: there is none
+};
+
+/// Nothing where depths differ, or a letter is another kind of layer.
+std::optional<PatternDepths> depths_of_pattern(std::string_view pattern);
 
 /// The layers that shares of attention and of MLPs stand for: attention is spread evenly between
 /// mixers, MLPs take the places of mixers, evenly and rather late

@@ -71,10 +71,12 @@ constexpr std::string_view kBesideOthers =
     "attention-output-gate experimental-attention-variant fp16 grad-reduce-in-bf16 "
     "group-query-attention kv-channels kv-lora-rank linear-attention-freq linear-conv-kernel-dim "
     "linear-key-head-dim linear-num-key-heads linear-num-value-heads linear-value-head-dim "
-    "main-params-dtype muon-fp32-matmul-prec muon-nesterov muon-no-split-qkv muon-num-ns-steps "
+    "main-params-dtype megatron-fsdp-grad-comm-dtype muon-fp32-matmul-prec muon-nesterov "
+    "muon-no-split-qkv muon-num-ns-steps "
     "muon-scalar-optimizer muon-tp-mode muon-use-syrk moe-permute-fusion moe-router-fusion "
     "moe-router-group-topk moe-router-num-groups moe-router-padding-for-fp8 "
-    "moe-router-padding-for-quantization moe-use-grouped-tensor mtp-num-layers "
+    "moe-router-padding-for-quantization moe-use-grouped-tensor mtp-hybrid-override-pattern "
+    "mtp-num-layers "
     "overlap-dispatch-backward-with-experts-wgrad use-precision-aware-optimizer "
     "moe-deepep-num-sms moe-enable-deepep moe-expert-capacity-factor moe-ffn-hidden-size "
     "moe-flex-dispatcher-backend moe-flex-dispatcher-num-sms moe-grouped-gemm "
@@ -120,8 +122,6 @@ constexpr KnownOptions kNotSimulated[] = {
     {"hybrid-context-parallel", "all sequences have the same degree of context parallelism"},
     {"keep-fp8-transpose-cache", "transposed copies of fp8 weights are not kept"},
     {"max-tokens-per-gpu", "passes have --micro-batch-size sequences of --seq-length"},
-    {"megatron-fsdp-grad-comm-dtype",
-     "gradients are reduced in the precision of training.gradients"},
     {"microbatch-group-size-per-virtual-pipeline-stage",
      "chunks take turns after as many micro-batches as there are stages"},
     {"mla-down-proj-fusion", "down projections are separate products"},

@@ -14,6 +14,8 @@ namespace {
 constexpr const char* kPatterns[] = {"hybrid-layer-pattern", "hybrid-override-pattern"};
 constexpr const char* kVariant = "experimental-attention-variant";
 constexpr const char* kLinear = "linear-attention-freq";
+constexpr const char* kDepths = "mtp-num-layers";
+constexpr const char* kDepthPattern = "mtp-hybrid-override-pattern";
 
 /// An expression of lists that is none is no number, either.
 void refuse_no_frequency(MegatronOptions& o, const char* name, const std::string& text) {
@@ -65,12 +67,43 @@ MegatronPattern delta_nets(MegatronOptions& o) {
     o.refuse(kVariant, fmt::format("{}: such a model cannot be imported", o.shown(kVariant)));
   const std::int64_t layers = o.required("num-layers");
   const std::vector<int> linear = linear_layers(o, layers), experts = expert_layers(o, layers);
-  MegatronPattern pattern{.letters = "", .parts = 2};
+  MegatronPattern pattern{.letters = "", .parts = 2, .mtp = "", .depths = 0};
   for (std::size_t i = 0; i < linear.size(); ++i) {
     pattern.letters += linear[i] != 0 ? 'G' : '*';
     pattern.letters += experts[i] != 0 ? 'E' : '-';
   }
+  // A depth is like the last layer (megatron/core/models/gpt/gpt_layer_specs.py,
+  // get_gpt_mtp_block_spec).
+  pattern.depths = o.integer(kDepths, 0);
+  if (pattern.depths > 0) pattern.mtp = pattern.letters.substr(pattern.letters.size() - 2);
   return pattern;
+}
+
+/// Layers by a pattern, and depths by what stands behind "/" or by an option of their own, as before
+/// 2026.
+MegatronPattern by_letters(MegatronOptions& o, const char* name) {
+  const std::string text = o.text(name);
+  const auto layers = layers_of_pattern(text);
+  if (!layers)
+    o.refuse(name,
+             fmt::format("{}: a layer of another kind than M, G, *, - and E cannot be imported",
+                         o.shown(name)));
+  std::int64_t count = o.integer(kDepths, 0);
+  const std::string own = o.text(kDepthPattern);
+  std::string all = text;
+  if (!own.empty() && text.find('/') == std::string::npos) {
+    for (std::int64_t i = 0; i < count; ++i) all += "/" + own;
+  }
+  const auto depths = depths_of_pattern(all);
+  if (!depths)
+    o.refuse(name, fmt::format("{}: depths of multi-token prediction that differ, or of another "
+                               "kind than M, G, *, - and E, cannot be imported",
+                               o.shown(name)));
+  if (count > 0 && depths->count == 0)
+    o.refuse(kDepths, fmt::format("{}: the pattern of layers has no depth of multi-token "
+                                  "prediction, as {}/*E has one",
+                                  o.shown(kDepths), text));
+  return {.letters = *layers, .parts = 1, .mtp = depths->letters, .depths = depths->count};
 }
 
 std::string delta_net_of(MegatronOptions& o) {
@@ -92,17 +125,20 @@ std::string mixers_of(MegatronOptions& o) {
 
 MegatronPattern megatron_pattern(MegatronOptions& o) {
   for (const char* name : kPatterns) {
-    if (!o.has(name)) continue;
-    if (const auto layers = layers_of_pattern(o.text(name))) return {.letters = *layers};
-    o.refuse(name,
-             fmt::format("{}: a layer of another kind than M, G, *, - and E cannot be imported",
-                         o.shown(name)));
+    if (o.has(name)) return by_letters(o, name);
   }
   if (o.has(kVariant)) return delta_nets(o);
   if (!o.has("hybrid-attention-ratio") && !o.has("hybrid-mlp-ratio")) return {};
+  if (o.integer(kDepths, 0) > 0)
+    o.refuse(kDepths, fmt::format("{}: a hybrid's depths of multi-token prediction take a pattern "
+                                  "of layers, --hybrid-layer-pattern",
+                                  o.shown(kDepths)));
   return {.letters = layers_of_shares(o.required("num-layers"),
                                       o.number("hybrid-attention-ratio", 0, 0, 1),
-                                      o.number("hybrid-mlp-ratio", 0, 0, 1))};
+                                      o.number("hybrid-mlp-ratio", 0, 0, 1)),
+          .parts = 1,
+          .mtp = "",
+          .depths = 0};
 }
 
 std::int64_t megatron_layers(MegatronOptions& o) {
@@ -113,18 +149,17 @@ std::int64_t megatron_layers(MegatronOptions& o) {
 
 void write_megatron_hybrid(MegatronOptions& o, const MegatronPattern& pattern, bool rotary,
                            Draft& draft, Entries& e) {
-  for (const char* name : kPatterns) {
-    if (o.has(name) && o.text(name).find('/') != std::string::npos)
-      draft.note(o.shown(name), "depths of multi-token prediction are left out");
-  }
   if (o.has("num-layers") && o.integer("num-layers", 0) != pattern.layers())
     draft.note(o.shown("num-layers"),
                fmt::format("Megatron-LM passes it over beside a pattern, which has {} layers",
                            pattern.layers()));
   std::string text = fmt::format("pattern: \"{}\"", pattern.letters);
   if (pattern.parts > 1) text += fmt::format(", parts: {}", pattern.parts);
+  if (pattern.depths > 0) text += fmt::format(", mtp_pattern: \"{}\"", pattern.mtp);
   if (rotary) text += ", rotary: true";
-  const auto has = [&](char kind) { return pattern.letters.find(kind) != std::string::npos; };
+  const auto has = [&](char kind) {
+    return (pattern.letters + pattern.mtp).find(kind) != std::string::npos;
+  };
   if (has('M')) text += ", " + mixers_of(o);
   if (has('G')) text += ", " + delta_net_of(o);
   e.push_back(fmt::format("hybrid: {{{}}}", text));

@@ -14,11 +14,14 @@ namespace stepsim {
 struct MegatronPattern {
   std::string letters;
   std::int64_t parts = 1;  ///< of a layer
+  std::string mtp;         ///< parts of a depth of multi-token prediction, if there is one
+  std::int64_t depths = 0;
   bool empty() const { return letters.empty(); }
   std::int64_t layers() const { return static_cast<std::int64_t>(letters.size()) / parts; }
 };
 
-/// Throws UserError where a layer is of a kind that cannot be said.
+/// Throws UserError where a layer is of a kind that cannot be said, and where depths of multi-token
+/// prediction have no parts.
 MegatronPattern megatron_pattern(MegatronOptions& options);
 
 /// Layers of the model: as many as its pattern has, or else --num-layers.

@@ -334,8 +334,8 @@ void write_megatron_model(MegatronOptions& o, const PlacedWord& program, Draft& 
   const bool is_rotary = position.starts_with("ro") || position == "yarn" || position == "mrope";
   if (!hybrid.empty()) write_megatron_hybrid(o, hybrid, is_rotary, draft, e);
   add_window(o, draft, e);
-  if (const std::int64_t depths = o.integer("mtp-num-layers", 0); depths > 0)
-    e.push_back(fmt::format("mtp_layers: {}", depths));
+  const std::int64_t depths = hybrid.empty() ? o.integer("mtp-num-layers", 0) : hybrid.depths;
+  if (depths > 0) e.push_back(fmt::format("mtp_layers: {}", depths));
   draft.map("model", e);
 }
 

@@ -15,6 +15,13 @@
 // outputs are summed, and B is split by its outputs, which are gathered, or with sequence
 // parallelism exchanged for this rank's tokens. B's input gradient is summed over ranks under its
 // weight gradient (NVIDIA/Megatron-LM megatron/core/tensor_parallel/layers.py, allreduce_dgrad).
+//
+// DTensor's adapters (NVIDIA-NeMo/Automodel nemo_automodel/components/distributed/
+// parallel_styles.py, ColwiseParallelLora and RowwiseParallelLora; components/_peft/lora.py) read
+// what the layer has gathered and add partial sums to its own, forward beside a layer split by
+// inputs and backward beside one split by outputs, so that what is exchanged besides is as narrow as
+// the rank: A's outputs are gathered beside the latter and scattered beside the former, where B is
+// split by its inputs. They are scaled before B.
 #include "sim/ops/layer/adapter.hpp"
 
 #include "sim/ops/layer/tensor_collective.hpp"
@@ -60,7 +67,7 @@ class AdapterWriter {
 
   void add_to_output(std::int64_t tokens, std::int64_t width) {
     const double one = bytes(tokens, width);
-    if (!pass_.style->joins_chains) move(op_.forward, " scale", 2 * one);
+    if (!pass_.style->joins_chains && !pass_.dtensor) move(op_.forward, " scale", 2 * one);
     move(op_.forward, " sum", 3 * one);
   }
   void scale_output_gradient(std::int64_t tokens, std::int64_t width) {
@@ -132,7 +139,50 @@ class AdapterWriter {
 
 /// Whether the layer beside it does not hand on what it has gathered.
 bool gathers_for_itself(const Pass& pass) {
-  return pass.gathers_tokens() && !pass.style->hands_on_gathered;
+  return pass.gathers_tokens() && !pass.style->hands_on_gathered && !pass.dtensor;
+}
+
+/// An exchange of A's outputs or of their gradients, of which a rank has a part on one side.
+void exchange_low(AdapterWriter& w, Items& items, const Lora& lora, CollectiveOp op) {
+  const Bytes low = w.pass().activation(lora.rank);
+  const bool gathers = op == CollectiveOp::all_gather;
+  if (!gathers) w.move(items, " A to scatter", 2 * low.bytes());
+  w.exchange(items, op, low);
+  if (gathers) w.move(items, " A gathered", 2 * low.bytes());
+}
+
+/// Scales A's outputs, or their gradients, `width` of them on this rank.
+void scale_low(AdapterWriter& w, Items& items, const char* what, std::int64_t width) {
+  w.move(items, what, 2 * w.bytes(w.pass().tokens(), width));
+}
+
+/// Both of DTensor's adapters: A makes so many outputs on this rank, and B takes so many.
+struct DtensorShape {
+  std::int64_t made, taken;
+  CollectiveOp forward, backward;  ///< of A's outputs and of their gradients
+};
+
+Op dtensor_adapter(const Pass& pass, const Lora& lora, const AdapterShape& shape,
+                   const DtensorShape& how) {
+  AdapterWriter w(pass, lora, shape);
+  w.drop_input(pass.tokens());
+  w.multiply(" A", shape.in, how.made);
+  w.share_input();
+  exchange_low(w, w.forward(), lora, how.forward);
+  scale_low(w, w.forward(), " scale", how.taken);
+  w.multiply(" B", how.taken, shape.out);
+  w.add_to_output(pass.tokens(), shape.out);
+  w.multiply_gradient(" B", how.taken, shape.out);
+  w.find_weight_gradient(" B", how.taken, shape.out);
+  scale_low(w, w.backward(), " scale backward", how.taken);
+  exchange_low(w, w.backward(), lora, how.backward);
+  if (shape.needs_input_gradient) w.multiply_gradient(" A", shape.in, how.made);
+  w.find_weight_gradient(" A", shape.in, how.made);
+  if (shape.needs_input_gradient) {
+    w.drop_input_gradient(pass.tokens());
+    w.add_to_input_gradient(pass.tokens());
+  }
+  return w.finish();
 }
 
 void add_column_backward(AdapterWriter& w, const Lora& lora, const AdapterShape& shape) {
@@ -187,8 +237,12 @@ void hand_back(AdapterWriter& w, const Lora& lora, std::int64_t out) {
 }  // namespace
 
 Op column_adapter(const Pass& pass, const Lora& lora, const AdapterShape& shape) {
-  AdapterWriter w(pass, lora, shape);
   const std::int64_t share = lora.rank / pass.tensor;
+  if (pass.dtensor && pass.tensor > 1)
+    return dtensor_adapter(
+        pass, lora, shape,
+        {share, lora.rank, CollectiveOp::all_gather, CollectiveOp::reduce_scatter});
+  AdapterWriter w(pass, lora, shape);
   const bool gathers = gathers_for_itself(pass);
   w.drop_input(gathers ? pass.outer_tokens() : pass.tokens());
   if (gathers) w.exchange(w.forward(), CollectiveOp::all_gather, w.pass().activation(shape.in));
@@ -206,6 +260,10 @@ Op column_adapter(const Pass& pass, const Lora& lora, const AdapterShape& shape)
 }
 
 Op row_adapter(const Pass& pass, const Lora& lora, const AdapterShape& shape) {
+  if (pass.dtensor && pass.tensor > 1)
+    return dtensor_adapter(pass, lora, shape,
+                           {lora.rank, lora.rank / pass.tensor, CollectiveOp::reduce_scatter,
+                            CollectiveOp::all_gather});
   AdapterWriter w(pass, lora, shape);
   w.drop_input(pass.tokens());
   w.multiply(" A", shape.in, lora.rank);

@@ -365,7 +365,7 @@ Op replicated_linear(const Pass& pass, const std::string& name, std::int64_t in,
   op.matrices = {{.rows = out, .columns = in}};
   add_product(op.forward, pass, name, s);
   if (!pass.sequence_parallel) op.flops = op.flops / static_cast<double>(pass.tensor);
-  if (saves_input)
+  if (saves_input && !pass.frozen)
     op.saved = op.saved_input = Bytes{pass.linear_element() * static_cast<double>(s.tokens * in)};
   add_cast(op.backward, pass, name + " gradient cast", static_cast<double>(s.tokens * out));
   op.backward.emplace_back(data_gradient(pass, name, s));

@@ -1,4 +1,6 @@
 // A layer of a hybrid: parts of the kinds that its pattern names, each behind a norm.
+#include <utility>
+
 #include "sim/ops/transformer/transformer_layer.hpp"
 
 namespace stepsim {
@@ -8,9 +10,12 @@ Vertices LayerStack::add_mamba(OpDag& dag, const Vertices& inputs) const {
   const HybridLayers& m = *model.hybrid;
   const std::int64_t h = model.hidden, inner = m.heads * m.head_dim / pass.tensor;
   const std::int64_t width = mamba_input_width(pass, m);
-  Vertex last = dag.add(column_linear(pass, "mamba in", h, width, model.bias), inputs);
-  last = dag.add(mamba_mixer(pass, m), {last});
-  return {dag.add(row_linear(pass, "mamba out", inner, h, model.bias), {last})};
+  const Pass own = pass_at(LoraTarget::in_proj);
+  const Vertices in = add_column(dag, inputs, column_linear(own, "mamba in", h, width, model.bias),
+                                 LoraTarget::in_proj, h, width);
+  const Vertex mixed = dag.add(mamba_mixer(pass, m), in);
+  return add_row(dag, {mixed}, row_linear(pass, "mamba out", inner, h, model.bias),
+                 LoraTarget::out_proj, inner, true);
 }
 
 /// A gated delta net between its linear layers, which have no biases.
@@ -18,14 +23,18 @@ Vertices LayerStack::add_delta_net(OpDag& dag, const Vertices& inputs) const {
   const GatedDeltaNet& d = *model.hybrid->delta_net;
   const std::int64_t h = model.hidden, values = d.value_width() / pass.tensor;
   const std::int64_t width = delta_net_input_width(pass, d);
-  Vertex last = dag.add(column_linear(pass, "delta net in", h, width, false), inputs);
-  last = dag.add(gated_delta_net(pass, d), {last});
-  return {dag.add(row_linear(pass, "delta net out", values, h, false), {last})};
+  const Pass own = pass_at(LoraTarget::in_proj);
+  const Vertices in = add_column(dag, inputs, column_linear(own, "delta net in", h, width, false),
+                                 LoraTarget::in_proj, h, width);
+  const Vertex net = dag.add(gated_delta_net(pass, d), in);
+  return add_row(dag, {net}, row_linear(pass, "delta net out", values, h, false),
+                 LoraTarget::out_proj, values, true);
 }
 
-OpDag LayerStack::hybrid_layer(std::string_view kinds) const {
-  OpDag dag;
+OpDag LayerStack::hybrid_layer(std::string_view kinds, OpDag before) const {
+  OpDag dag = std::move(before);
   Vertices input;
+  if (!dag.ops.empty()) input = {dag.ops.size() - 1};
   for (const char kind : kinds) {
     const std::size_t begin = dag.ops.size();
     const bool mixes = kind == 'M', nets = kind == 'G', attends = kind == '*';

@@ -49,7 +49,9 @@ Block mtp_layer_block(const LayerStack& stack, bool owns_table) {
   const Vertex both = dag.add(joined(pass, h), {token_norm, hidden_norm});
   dag.add(projection(pass, h), {both});
   return {.name = "mtp layer",
-          .dag = stack.layer(stack.model.experts.has_value(), std::move(dag)),
+          .dag = stack.model.hybrid
+                     ? stack.hybrid_layer(stack.model.hybrid->mtp_pattern, std::move(dag))
+                     : stack.layer(stack.model.experts.has_value(), std::move(dag)),
           .input = {},
           .recomputable = true,
           .place = BlockPlace::back};

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "sim/ops/blocks.hpp"
@@ -136,18 +137,33 @@ std::string name_of_layer(std::string_view kinds) {
   return name + " layer";
 }
 
-/// The layers of a hybrid model, each of its parts.
-void append_hybrid(BlockChain& result, const LayerStack& stack) {
-  const HybridLayers& hybrid = *stack.model.hybrid;
-  const std::string_view pattern = hybrid.pattern;
-  const auto parts = static_cast<std::size_t>(hybrid.parts);
-  std::map<std::string_view, std::size_t> known;
+/// The layers of a hybrid model, each of its parts. Windows are counted in layers (NVIDIA/Megatron-
+/// LM megatron/core/extensions/transformer_engine.py, is_layer_window_attention of layer_number).
+/// `begins`: layers up to the first one with an adapter are not like the others.
+void append_hybrid(BlockChain& result, LayerStack stack, bool begins) {
+  const Transformer& model = stack.model;
+  const std::string_view pattern = model.hybrid->pattern;
+  const auto parts = static_cast<std::size_t>(model.hybrid->parts);
+  std::map<std::tuple<std::string_view, bool, bool>, std::size_t> known;
   for (std::size_t begin = 0; begin < pattern.size(); begin += parts) {
     const std::string_view kinds = pattern.substr(begin, parts);
-    const auto [block, is_new] = known.try_emplace(kinds, result.blocks.size());
-    if (is_new)
-      result.blocks.push_back(layer_block(stack, name_of_layer(kinds), stack.hybrid_layer(kinds)));
+    const bool attends = kinds.find('*') != std::string_view::npos;
+    const auto layer = static_cast<std::int64_t>(begin / parts);
+    stack.first = begins;
+    stack.narrow = attends && model.window && model.window->narrows(layer);
+    const auto [block, is_new] =
+        known.try_emplace({kinds, stack.narrow, stack.first}, result.blocks.size());
+    if (is_new) {
+      const bool mixes = stack.narrow && model.window->full_every > 0;
+      const std::string name = (stack.first ? "first "
+                                : mixes     ? "window "
+                                            : "") +
+                               name_of_layer(kinds);
+      result.blocks.push_back(layer_block(stack, name, stack.hybrid_layer(kinds)));
+    }
     result.chain.push_back(block->second);
+    const OpDag& dag = result.blocks[block->second].dag;
+    begins = begins && std::ranges::none_of(dag.ops, &Op::adapter);
   }
 }
 
@@ -156,7 +172,8 @@ std::int64_t append_first_layer(BlockChain& result, const Scenario& scenario, La
   if (!begins_without_gradient(scenario.training)) return 0;
   stack.first = true;
   stack.narrow = stack.model.window && stack.model.window->narrows(0);
-  append(result, layer_block(stack, "first layer", false));
+  const bool is_dense = leading_dense_layers(stack.model) > 0;
+  append(result, layer_block(stack, "first layer", stack.model.experts && !is_dense));
   return 1;
 }
 
@@ -168,6 +185,7 @@ void append_mtp(BlockChain& result, const Scenario& scenario, const LayerStack& 
   for (const bool owns : {owns_table, false}) {
     Block block = mtp_layer_block(stack, owns);
     block.input = stack.pass.carried().outer_activation(stack.model.hidden);
+    if (stack.pass.frozen) train_adapters_alone(block.dag, false);
     block.regions = recompute_regions(block);
     result.blocks.push_back(std::move(block));
     if (!owns) break;
@@ -175,6 +193,7 @@ void append_mtp(BlockChain& result, const Scenario& scenario, const LayerStack& 
   }
   result.blocks.push_back(head_block(stack, false));
   result.blocks.back().name = "mtp head";
+  if (stack.pass.frozen) train_adapters_alone(result.blocks.back().dag, false);
   for (std::int64_t depth = 0; depth < stack.model.mtp_layers; ++depth) {
     // One copy of the table is enough for all depths.
     result.chain.push_back(depth == 0 || !owns_table ? layer : layer + 1);
@@ -210,7 +229,7 @@ BlockChain transformer_blocks(const Scenario& scenario, const Transformer& model
   if (!has_encoder) append_embedding(result, scenario, first);
   const LayerStack stack = has_encoder ? append_encoder(result, scenario, first) : first;
   if (model.hybrid) {
-    append_hybrid(result, stack);
+    append_hybrid(result, stack, begins_without_gradient(training));
   } else {
     const std::int64_t begins = append_first_layer(result, scenario, stack);
     append_layers(result, stack, begins, has_encoder ? "decoder layer" : "layer");

@@ -209,7 +209,7 @@ Vertices LayerStack::add_projections(OpDag& dag, const Vertices& inputs) const {
     const auto add = [&](Op op, LoraTarget one, std::int64_t width) {
       const LoraTarget target = adapts(LoraTarget::linear_qkv) ? LoraTarget::linear_qkv : one;
       const Vertices added = add_column(dag, inputs, std::move(op), target, h, width, saves_input);
-      saves_input &= !adapts(target);
+      saves_input &= !adapts(target) || pass.gathers_each;
       heads.insert(heads.end(), added.begin(), added.end());
     };
     add(column_linear(pass, "queries", h, queries, bias), LoraTarget::linear_q, queries);
@@ -233,24 +233,36 @@ Vertex LayerStack::add_latent_heads(OpDag& dag, const Vertices& inputs) const {
   const LatentAttention& a = *model.mla;
   const std::int64_t h = model.hidden;
   const std::int64_t heads = model.heads / pass.tensor;
+  const bool narrows = a.query_rank > 0;
   Vertices queries = inputs;
-  if (a.query_rank > 0) {
-    queries = {dag.add(replicated_linear(pass, "query down", h, a.query_rank, true), inputs)};
+  if (narrows) {
+    queries = add_column(dag, inputs, replicated_linear(pass, "query down", h, a.query_rank, true),
+                         LoraTarget::linear_q_down_proj, h, a.query_rank);
     queries = {dag.add(norm_of("query norm", a.query_rank), queries)};
   }
-  const std::int64_t query_width = a.query_rank > 0 ? a.query_rank : h;
-  const Vertex query =
-      dag.add(column_linear(pass, "query up", query_width, heads * a.key_dim(), false), queries);
-  Vertex kv = dag.add(replicated_linear(pass, "kv down", h, a.kv_rank + a.rope_dim, false), inputs);
-  kv = dag.add(norm_of("kv norm", a.kv_rank), {kv});
-  kv = dag.add(column_linear(pass, "kv up", a.kv_rank, heads * (a.nope_dim + a.value_dim), false),
-               {kv});
-  const Vertex joined = dag.add(latent_heads(pass, a, heads), {query, kv});
+  const std::int64_t query_width = narrows ? a.query_rank : h;
+  const LoraTarget up = narrows ? LoraTarget::linear_q_up_proj : LoraTarget::linear_q_proj;
+  const std::int64_t all_queries = heads * a.key_dim();
+  Vertices joined = add_column(
+      dag, queries, column_linear(pass_at(up), "query up", query_width, all_queries, false), up,
+      query_width, all_queries);
+  // One adapter keeps what both layers of the same input read.
+  const std::int64_t kv_width = a.kv_rank + a.rope_dim;
+  const bool kept = adapts(narrows ? LoraTarget::linear_q_down_proj : LoraTarget::linear_q_proj);
+  Vertices kv = add_column(dag, inputs, replicated_linear(pass, "kv down", h, kv_width, false),
+                           LoraTarget::linear_kv_down_proj, h, kv_width, !kept);
+  kv = {dag.add(norm_of("kv norm", a.kv_rank), kv)};
+  const std::int64_t all_kv = heads * (a.nope_dim + a.value_dim);
+  const Pass up_pass = pass_at(LoraTarget::linear_kv_up_proj);
+  kv = add_column(dag, kv, column_linear(up_pass, "kv up", a.kv_rank, all_kv, false),
+                  LoraTarget::linear_kv_up_proj, a.kv_rank, all_kv);
+  joined.insert(joined.end(), kv.begin(), kv.end());
+  const Vertex all_heads = dag.add(latent_heads(pass, a, heads), joined);
   AttentionShape shape = attention();
   shape.kv_heads = heads;
   shape.head_dim = a.key_dim();
   shape.value_dim = a.value_dim;
-  return dag.add(core_attention(pass, shape), {joined});
+  return dag.add(core_attention(pass, shape), {all_heads});
 }
 
 LayerStack::Stream LayerStack::add_attention(OpDag& dag, const Stream& stream,

@@ -37,8 +37,9 @@ struct LayerStack {
   /// All ops of a layer whose attention stands beside the MLP, in one product before them and one
   /// behind them.
   OpDag single_layer() const;
-  /// All ops of a hybrid model's layer of these parts, letters of its pattern.
-  OpDag hybrid_layer(std::string_view kinds) const;
+  /// All ops of a hybrid model's layer of these parts, letters of its pattern, behind the last of
+  /// those that come before it.
+  OpDag hybrid_layer(std::string_view kinds, OpDag before = {}) const;
 
  private:
   /// Between two parts: what the next one reads, and what its residual connection takes around it.

@@ -25,13 +25,35 @@ std::string_view repeated_kind(std::string_view kinds) {
   return {};
 }
 
+/// Reports a letter that stands for nothing. Returns whether all stand for something.
+bool check_kinds(std::string_view pattern, const char* key, const KeyReports& keys) {
+  const std::size_t other = pattern.find_first_not_of("MG*-E");
+  if (other == std::string::npos) return true;
+  keys.report({key}, "'{}' is no kind of layer: M, G, *, - and E are", pattern[other]);
+  return false;
+}
+
+/// Parts of a depth of multi-token prediction where there is one, each kind once.
+void check_mtp_pattern(const Transformer& t, const KeyReports& keys) {
+  const HybridLayers& h = *t.hybrid;
+  constexpr const char* kKey = "model.hybrid.mtp_pattern";
+  if (!check_kinds(h.mtp_pattern, kKey, keys)) return;
+  if (t.mtp_layers > 0 && h.mtp_pattern.empty())
+    return keys.report({kKey, "state the parts of a depth, \"*E\", say"},
+                       "mtp_layers is {}, but which parts a depth has is not stated", t.mtp_layers);
+  if (t.mtp_layers == 0 && !h.mtp_pattern.empty())
+    return keys.report({kKey, "leave it out, or state model.mtp_layers"},
+                       "there is no depth of multi-token prediction, for mtp_layers is 0");
+  if (!repeated_kind(h.mtp_pattern).empty())
+    keys.report({kKey}, "a depth of the parts {} has two of one kind, which is not modelled",
+                quoted(h.mtp_pattern));
+}
+
 /// Equal parts, as many layers as the model has, and no kind of part twice in one.
 void check_parts(const Transformer& t, const KeyReports& keys) {
   const HybridLayers& h = *t.hybrid;
   const std::string_view pattern = h.pattern;
-  if (const std::size_t other = pattern.find_first_not_of("MG*-E"); other != std::string::npos)
-    return keys.report({kPattern}, "'{}' is no kind of layer: M, G, *, - and E are",
-                       pattern[other]);
+  if (!check_kinds(pattern, kPattern, keys)) return;
   if (static_cast<std::int64_t>(pattern.size()) % h.parts != 0)
     return keys.report({"model.hybrid.parts"}, "{} parts do not divide the pattern's {} letters",
                        h.parts, pattern.size());
@@ -70,6 +92,7 @@ void check_letters(const Transformer& t, const KeyReports& keys) {
 void check_hybrid(const Transformer& t, const KeyReports& keys) {
   const HybridLayers& h = *t.hybrid;
   check_parts(t, keys);
+  check_mtp_pattern(t, keys);
   check_letters(t, keys);
   if (h.heads % h.groups != 0)
     keys.report({"model.hybrid.groups"}, "groups {} do not divide the mixers' {} heads", h.groups,
@@ -78,13 +101,13 @@ void check_hybrid(const Transformer& t, const KeyReports& keys) {
     keys.report({"model.hybrid.delta_net.key_heads"}, "key_heads {} do not divide value_heads {}",
                 h.delta_net->key_heads, h.delta_net->value_heads);
   check_apart(keys, "hybrid",
-              {{"window", t.window.has_value()},
-               {"mla", t.mla.has_value()},
-               {"mtp_layers", t.mtp_layers > 0},
+              {{"mla", t.mla.has_value()},
                {"encoder_layers", t.encoder_layers > 0},
                {"post_norm", t.post_norm},
                {"vision", t.vision.has_value()}},
               "not modelled");
+  if (t.window && !h.has('*'))
+    keys.report({"model.window", "leave it out"}, "no layer of the pattern has attention");
   if (h.rotary) {
     check_apart(keys, "hybrid.rotary", {{"positions", t.positions > 0}, {"alibi", t.alibi}},
                 "it stands in their place");
@@ -108,8 +131,6 @@ void check_hybrid_training(const Scenario& s, const Transformer& t, const KeyRep
     keys.report({"parallelism.context.degree", "leave it out"},
                 "{} over context ranks are not modelled",
                 h.has('M') ? "mixers of Mamba" : "gated delta nets");
-  if (s.training.lora && keys.sound({"training.lora"}))
-    keys.report({"training.lora", "leave it out"}, "no adapters of hybrid models are modelled");
 }
 
 }  // namespace stepsim

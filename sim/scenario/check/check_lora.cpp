@@ -7,9 +7,41 @@
 namespace stepsim {
 namespace {
 
-/// Layers of queries, keys, values, a projection and an MLP or experts.
-bool is_plain_decoder(const Transformer& t) {
-  return t.encoder_layers == 0 && !t.mla && t.has_words() && !t.masked;
+bool is_decoder(const Transformer& t) {
+  return t.encoder_layers == 0 && t.has_words() && !t.masked;
+}
+
+/// Whether the model can have such a layer. Where attention is latent linear_qkv may stand among the
+/// usual targets, and no layer is one.
+bool has_layer(const Transformer& t, LoraTarget target) {
+  const bool narrows = t.mla && t.mla->query_rank > 0;
+  switch (target) {
+    case LoraTarget::in_proj:
+    case LoraTarget::out_proj:
+      return t.hybrid && (t.hybrid->has('M') || t.hybrid->has('G'));
+    case LoraTarget::linear_q_proj:
+      return t.mla && !narrows;
+    case LoraTarget::linear_q_down_proj:
+    case LoraTarget::linear_q_up_proj:
+      return narrows;
+    case LoraTarget::linear_kv_down_proj:
+    case LoraTarget::linear_kv_up_proj:
+      return t.mla.has_value();
+    case LoraTarget::linear_q:
+    case LoraTarget::linear_k:
+    case LoraTarget::linear_v:
+      return !t.mla;
+    case LoraTarget::linear_qkv:
+    case LoraTarget::linear_proj:
+    case LoraTarget::linear_fc1:
+    case LoraTarget::linear_fc2:
+      break;
+  }
+  return true;
+}
+
+bool is_whole_on_each_rank(LoraTarget target) {
+  return target == LoraTarget::linear_q_down_proj || target == LoraTarget::linear_kv_down_proj;
 }
 
 bool is_single(LoraTarget target) {
@@ -18,7 +50,8 @@ bool is_single(LoraTarget target) {
 }
 
 bool is_split_by_rows(LoraTarget target) {
-  return target == LoraTarget::linear_proj || target == LoraTarget::linear_fc2;
+  return target == LoraTarget::linear_proj || target == LoraTarget::linear_fc2 ||
+         target == LoraTarget::out_proj;
 }
 
 class LoraRules {
@@ -28,14 +61,12 @@ class LoraRules {
 
   void check() {
     const auto* transformer = std::get_if<Transformer>(&s_.model.shape);
-    if (transformer == nullptr || !is_plain_decoder(*transformer)) {
-      keys_.report({"training.lora"},
-                   "lora is for decoders without latent attention, but '{}' "
-                   "is none",
-                   s_.model.name);
+    if (transformer == nullptr || !is_decoder(*transformer)) {
+      keys_.report({"training.lora"}, "lora is for decoders, but '{}' is none", s_.model.name);
       return;
     }
     check_targets();
+    check_layers(*transformer);
     check_split();
     check_model(*transformer);
     if (transformer->experts) check_experts();
@@ -62,14 +93,27 @@ class LoraRules {
     }
   }
 
+  void check_layers(const Transformer& model) {
+    for (const LoraTarget target : lora_.target_modules) {
+      if (!has_layer(model, target))
+        keys_.report({"training.lora.target_modules"}, "'{}' has no layer {}", s_.model.name,
+                     name_of(target));
+      else if (is_whole_on_each_rank(target) && s_.parallelism.tensor > 1)
+        keys_.report({"training.lora.target_modules", "leave it out, or state tensor: 1"},
+                     "adapters of {}, which all {} tensor ranks have whole, are not modelled",
+                     name_of(target), s_.parallelism.tensor);
+    }
+  }
+
   void check_split() {
     const int ranks = s_.parallelism.tensor;
-    const bool gathers = !std::ranges::all_of(lora_.target_modules, is_split_by_rows);
+    const bool is_dtensor = s_.parallelism.dtensor;
+    const bool gathers = is_dtensor || !std::ranges::all_of(lora_.target_modules, is_split_by_rows);
     if (gathers && lora_.rank % ranks != 0)
       keys_.report({"training.lora.rank"},
                    "tensor {} does not divide rank {}, which tensor ranks share out", ranks,
                    lora_.rank);
-    if (ranks > 1 && !s_.training.fused_qkv)
+    if (ranks > 1 && !s_.training.fused_qkv && !is_dtensor)
       keys_.report({"training.lora", "state fused_qkv: true"},
                    "adapters with tensor {} and fused_qkv false are not modelled", ranks);
     const bool exchanges = std::ranges::any_of(lora_.target_modules, is_split_by_rows);
@@ -77,12 +121,14 @@ class LoraRules {
       keys_.report(
           {"training.lora.all_to_all", "leave it out"},
           "all_to_all is of adapters beside linear_proj and linear_fc2, of which there are none");
-    if (s_.parallelism.dtensor)
-      keys_.report({"training.lora"}, "adapters with parallelism.dtensor are not modelled");
+    if (s_.parallelism.dtensor && lora_.all_to_all)
+      keys_.report({"training.lora.all_to_all", "leave it out"},
+                   "all_to_all is Megatron-Bridge's, not DTensor's");
   }
 
   void check_model(const Transformer& model) {
-    if (model.tied_embeddings && s_.parallelism.pipeline.stages > 1)
+    const bool shares = model.tied_embeddings || model.mtp_layers > 0;
+    if (shares && s_.parallelism.pipeline.stages > 1)
       keys_.report({"training.lora"},
                    "'{}' shares the word embedding of its ends, but {} pipeline stages "
                    "that hold a frozen copy each are not modelled",

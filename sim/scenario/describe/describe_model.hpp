@@ -58,6 +58,9 @@ void describe(Io& io, HybridLayers& h) {
            "gated delta net, * attention, - an MLP, E experts");
   io.field("parts", h.parts, between(1, 16),
            "letters of a layer, which is recomputed and dealt to stages as one");
+  io.field("mtp_pattern", h.mtp_pattern, any,
+           "mtp_layers: the parts of each depth, as what stands behind a / in Megatron-LM's "
+           "pattern; \"\": there is no depth");
   io.field("rotary", h.rotary, any, "attention has rotary positions; false: none");
   io.section("delta_net", h.delta_net, GatedDeltaNet{},
              "the gated delta nets of a pattern with G; absent: none");

@@ -38,7 +38,9 @@ void describe(Io& io, Lora& l) {
       "with fused_qkv false, by one for each of the three; linear_q, linear_k and linear_v, "
       "PEFT's q_proj, k_proj and v_proj, for fused_qkv false; linear_proj behind attention; "
       "linear_fc1 and linear_fc2 of the MLP, or of the experts, which have one together on each "
-      "rank");
+      "rank; in_proj and out_proj of mixers and gated delta nets; of latent attention, which has "
+      "no linear_qkv, linear_q_proj or linear_q_down_proj and linear_q_up_proj, "
+      "linear_kv_down_proj and linear_kv_up_proj");
   io.field("dropout", l.dropout, any, "of an adapter's input");
   io.field("all_to_all", l.all_to_all, any,
            "with sequence parallelism outputs of adapters beside linear_proj and linear_fc2 come "

@@ -2,6 +2,8 @@
 #include "sim/import/megatron/hybrid_pattern.hpp"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -13,6 +15,22 @@ TEST_CASE("a pattern is its layers, without stages and further tokens") {
   for (const char* text : {"", "MX", "M-D", "/ME"}) {
     CAPTURE(text);
     CHECK(!layers_of_pattern(text));
+  }
+}
+
+TEST_CASE("depths of a pattern stand behind its layers, all of the same parts") {
+  const auto depths = [](const char* text) {
+    const auto found = depths_of_pattern(text);
+    REQUIRE(found);
+    return std::pair{found->letters, found->count};
+  };
+  CHECK(depths("M-M*") == std::pair<std::string, std::int64_t>{"", 0});
+  CHECK(depths("M-M*/") == std::pair<std::string, std::int64_t>{"", 0});
+  CHECK(depths("M-M*/*E") == std::pair<std::string, std::int64_t>{"*E", 1});
+  CHECK(depths("M-|M*/*E/*E") == std::pair<std::string, std::int64_t>{"*E", 2});
+  for (const char* text : {"M/*E/ME", "M/*D", "M/*E/", "M//*E"}) {
+    CAPTURE(text);
+    CHECK(!depths_of_pattern(text));
   }
 }
 

@@ -350,9 +350,22 @@ TEST_CASE("gated delta nets, gates and sinks are read with the layers that have 
   CHECK(fused.notes.find("attention by") == std::string::npos);
   CHECK_FALSE(model("--softmax-type off-by-one").sinks);
   CHECK(model("--hybrid-layer-pattern GE*E --num-experts 8").hybrid->pattern == "GE*E");
+  const Transformer further =
+      model("--hybrid-layer-pattern M-M*/*-/*- --window-size 127,0 --window-attn-skip-freq 2");
+  CHECK(further.hybrid->mtp_pattern == "*-");
+  CHECK(further.mtp_layers == 2);
+  CHECK(further.window == AttentionWindow{.tokens = 128, .full_every = 2});
+  const Transformer before =
+      model("--hybrid-override-pattern M-M* --mtp-hybrid-override-pattern M- --mtp-num-layers 1");
+  CHECK(before.hybrid->mtp_pattern == "M-");
+  CHECK(before.mtp_layers == 1);
+  CHECK(model(nets + "--linear-attention-freq 4 --mtp-num-layers 1").hybrid->mtp_pattern == "*-");
   const auto error = [](const std::string& options) {
     return first_line(script_error("torchrun a.py " + kGpt + options));
   };
+  CHECK(error("--hybrid-layer-pattern M-M*/*-/M-").find("that differ") != std::string::npos);
+  CHECK(error("--hybrid-layer-pattern M-M* --mtp-num-layers 2").find("as M-M*/*E has one") !=
+        std::string::npos);
   CHECK(error("--experimental-attention-variant gdn").find("add --linear-attention-freq N") !=
         std::string::npos);
   CHECK(error("--experimental-attention-variant dsa").find("cannot be imported") !=
