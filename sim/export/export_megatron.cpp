@@ -244,16 +244,26 @@ class MegatronExport {
     training_.value("--micro-batch-size", t_.micro_batch);
     training_.value("--global-batch-size", t_.global_batch);
     const bool is_momentum = t_.optimizer == "momentum";
-    const bool is_muon = t_.optimizer == "muon";
-    if (!is_momentum && !is_muon && t_.optimizer != "adam" && t_.optimizer != "sgd")
+    const bool is_muon = t_.optimizer == "muon", is_soap = t_.optimizer == kSoap;
+    if (!is_momentum && !is_muon && !is_soap && t_.optimizer != "adam" && t_.optimizer != "sgd")
       throw UserError(fmt::format(
-          "training.optimizer: {}: megatron has adam, momentum, muon and sgd", t_.optimizer));
+          "training.optimizer: {}: megatron has adam, momentum, muon, sgd and soap", t_.optimizer));
     if (is_muon) add_muon();
+    if (is_soap) check_soap();
     training_.value("--optimizer", is_momentum ? "sgd" : t_.optimizer);
     // Its preset for SGD is 0.9.
     if (is_momentum || t_.optimizer == "sgd")
       training_.value("--sgd-momentum", is_momentum ? 0.9 : 0);
     training_.value("--clip-grad", t_.gradient_clipping ? 1 : 0);
+  }
+
+  /// It has no options.
+  void check_soap() {
+    const Preconditioner keys = t_.preconditioner_keys();
+    if (keys.every != 1 || keys.largest_side != 0 || !keys.kl_statistics)
+      throw UserError(
+          "training.preconditioner: megatron's soap has every: 1, largest_side: 0, "
+          "kl_statistics: true");
   }
 
   void add_muon() {

@@ -162,6 +162,21 @@ DealtMatrices deal_in_turn(const Matrices& forward, int ranks) {
   return dealt;
 }
 
+DealtMatrices deal_greedily(Matrices matrices, int ranks) {
+  DealtMatrices dealt{.owned = std::vector<Matrices>(static_cast<std::size_t>(ranks)),
+                      .exchanged = elements_of(matrices)};
+  std::ranges::stable_sort(matrices, std::ranges::greater{}, &WeightMatrix::elements);
+  std::set<std::pair<double, std::size_t>> loads;
+  for (std::size_t rank = 0; rank < dealt.owned.size(); ++rank) loads.emplace(0.0, rank);
+  for (const WeightMatrix* matrix : matrices) {
+    const auto [load, rank] = *loads.begin();
+    loads.erase(loads.begin());
+    loads.emplace(load + matrix->elements(), rank);
+    dealt.owned[rank].push_back(matrix);
+  }
+  return dealt;
+}
+
 Matrices matrices_of(const Scenario& scenario, const OpGraph& graph,
                      const std::vector<std::size_t>& blocks, bool expert) {
   Matrices matrices;
@@ -188,8 +203,15 @@ DealtMatrices owners_of(const Scenario& scenario, const OpGraph& graph,
                                    : std::numeric_limits<double>::infinity();
     return pack_matrices(matrices, ranks, bucket);
   }
-  const bool in_turn = scenario.training.muon_keys().owners == MuonOwners::round_robin;
-  return deal_in_turn(matrices, in_turn ? ranks : 1);
+  switch (update_owners(scenario.training)) {
+    case UpdateOwners::greedy:
+      return deal_greedily(std::move(matrices), ranks);
+    case UpdateOwners::in_turn:
+      return deal_in_turn(matrices, ranks);
+    case UpdateOwners::all:
+      break;
+  }
+  return deal_in_turn(matrices, 1);
 }
 
 std::array<double, 2> exchanged_times(const Scenario& scenario, const OpGraph& graph,

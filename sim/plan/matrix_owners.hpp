@@ -6,7 +6,7 @@
 // no rank gets too many elements; shards are padded to the largest one of a bucket
 // (NVIDIA/Megatron-LM megatron/core/optimizer/layer_wise_optimizer.py,
 // _compute_per_buffer_param_layout). Or ranks take matrices in turn (KellerJordan/modded-nanogpt,
-// Muon of October 2024), or each updates all.
+// Muon of October 2024), each goes to the rank with least, or each rank updates all.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ namespace stepsim {
 
 using Matrices = std::vector<const WeightMatrix*>;
 
-/// What Newton and Schulz's products of a matrix cost, in units of a few FLOP: the larger side
-/// times the square of the smaller one.
+/// What products of a matrix cost, in units of a few FLOP: the larger side times the square of the
+/// smaller one, as Newton and Schulz's, by which all owners of a sharded optimizer are found.
 double product_cost(const WeightMatrix& matrix);
 
 double elements_of(const Matrices& matrices);
@@ -43,6 +43,9 @@ DealtMatrices pack_matrices(const Matrices& backward, int ranks,
                             double bucket = std::numeric_limits<double>::infinity());
 /// Each matrix goes to the rank behind the one that has the matrix before it.
 DealtMatrices deal_in_turn(const Matrices& forward, int ranks);
+/// Each matrix, the largest first, goes to the rank with least elements (facebookresearch/optimizers distributed_shampoo/utils/shampoo_utils.py,
+/// distribute_buffer_sizes, which deals out blocks of matrices).
+DealtMatrices deal_greedily(Matrices matrices, int ranks);
 
 /// Matrices of hidden layers of these blocks that all data ranks hold, or of experts that only some
 /// do, in the order of forward passes. None where the optimizer does not update them as such.

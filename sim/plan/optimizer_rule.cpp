@@ -34,6 +34,10 @@ const std::vector<UpdateSweep>& of_kernels(const OptimizerRule& rule, OptimizerK
   return rule.fused;
 }
 
+bool grafts(const OptimizerRule& rule, const Training& training) {
+  return !rule.grafted.empty() && training.preconditioner_keys().grafting;
+}
+
 const OptimizerRule& rule_named(const std::string& name) {
   const OptimizerRule* rule = Registry<OptimizerRule>::find(name);
   if (rule != nullptr) return *rule;
@@ -52,7 +56,18 @@ const OptimizerRule& rule_of_others(const Training& training) {
   return rule.others.empty() ? rule : rule_named(std::string(rule.others));
 }
 
-bool updates_matrices(const Training& training) { return !optimizer_rule(training).others.empty(); }
+bool updates_matrices(const Training& training) {
+  return optimizer_rule(training).matrices != MatrixUpdate::none;
+}
+
+UpdateOwners update_owners(const Training& training) {
+  if (optimizer_rule(training).matrices == MatrixUpdate::orthogonal)
+    return training.muon_keys().owners == MuonOwners::round_robin ? UpdateOwners::in_turn
+                                                                  : UpdateOwners::all;
+  return training.preconditioner_keys().owners == PreconditionerOwners::greedy
+             ? UpdateOwners::greedy
+             : UpdateOwners::all;
+}
 
 std::vector<KnownOptimizer> known_optimizers() {
   std::vector<KnownOptimizer> known;
@@ -61,7 +76,7 @@ std::vector<KnownOptimizer> known_optimizers() {
         rule->others.empty() ? *rule : rule_named(std::string(rule->others));
     known.push_back({std::string(rule->name), rule->whole_tensors, !swept.foreach_op.empty(),
                      !swept.composed.empty(), rule->moments > 0 && rule->moment_bytes == 0,
-                     !rule->others.empty()});
+                     rule->matrices});
   }
   return known;
 }
@@ -84,7 +99,7 @@ double master_bytes(const Training& training) { return keeps_master_weights(trai
 
 double matrix_moment_bytes(const Training& training) {
   const OptimizerRule& rule = optimizer_rule(training);
-  return rule.moments * moment_bytes(rule, training);
+  return (rule.moments + (grafts(rule, training) ? 1 : 0)) * moment_bytes(rule, training);
 }
 
 double sweep_bytes(const UpdateSweep& sweep, const Training& training) {
@@ -107,7 +122,9 @@ std::vector<UpdateSweep> sweeps_of(const Training& training) {
 }
 
 std::vector<UpdateSweep> sweeps_of_matrix(const Training& training) {
-  std::vector<UpdateSweep> sweeps = optimizer_rule(training).fused;
+  const OptimizerRule& rule = optimizer_rule(training);
+  std::vector<UpdateSweep> sweeps = rule.fused;
+  if (grafts(rule, training)) sweeps.insert(sweeps.end(), rule.grafted.begin(), rule.grafted.end());
   if (!training.weight_decay) std::erase_if(sweeps, [](const UpdateSweep& s) { return s.decays; });
   return sweeps;
 }

@@ -30,9 +30,11 @@ struct OptimizerRule {
   double moment_bytes = 0;
   double scale_bytes = 0;      ///< scales of narrow moments, a parameter
   bool whole_tensors = false;  ///< needs norms of whole tensors, so that no rank may have a part
-  /// the rule of what is no matrix of a hidden layer, where that is another one
+  /// how matrices of hidden layers are updated, and the rule of all else where these have another
+  MatrixUpdate matrices = MatrixUpdate::none;
   std::string_view others = "";
-  std::vector<UpdateSweep> fused;  ///< one kernel does as much as it can
+  std::vector<UpdateSweep> grafted{};  ///< Shampoo: kernels of Adam's norm, which keeps one moment
+  std::vector<UpdateSweep> fused;      ///< one kernel does as much as it can
   /// a kernel for each operation of the formula; empty: there are none
   std::vector<UpdateSweep> foreach_op;
   /// a kernel for each elementary operation; empty: there are none
@@ -45,6 +47,11 @@ const OptimizerRule& optimizer_rule(const Training& training);
 const OptimizerRule& rule_of_others(const Training& training);
 /// Whether matrices of hidden layers are updated one by one, as matrices.
 bool updates_matrices(const Training& training);
+/// How ranks that hold equal matrices share out their updates where none shards the optimizer: each
+/// does all; they take them in turn, and sum updates; each goes to whoever has least, and updates
+/// are gathered.
+enum class UpdateOwners { all, in_turn, greedy };
+UpdateOwners update_owners(const Training& training);
 std::vector<KnownOptimizer> known_optimizers();
 
 bool keeps_master_weights(const Training& training);

@@ -43,14 +43,18 @@ struct KnownConvention {
   bool any_model = false;  ///< counts models that are no transformer, too
 };
 
+/// How an optimizer updates matrices of hidden layers: as anything else; by their momentum made
+/// orthogonal (Muon); by Adam in eigenbases (SOAP); between inverse roots (Shampoo).
+enum class MatrixUpdate { none, orthogonal, eigenbases, roots };
+
 /// An optimizer as the checks know it.
 struct KnownOptimizer {
   std::string name;
-  bool whole_tensors = false;   ///< does not work on parts of a tensor
-  bool has_foreach = true;      ///< has kernels for single operations
-  bool has_composed = false;    ///< has them for elementary operations
-  bool has_moments = true;      ///< keeps moments whose type can be chosen
-  bool takes_matrices = false;  ///< updates matrices of hidden layers as matrices
+  bool whole_tensors = false;  ///< does not work on parts of a tensor
+  bool has_foreach = true;     ///< has kernels for single operations
+  bool has_composed = false;   ///< has them for elementary operations
+  bool has_moments = true;     ///< keeps moments whose type can be chosen
+  MatrixUpdate matrices = MatrixUpdate::none;
 };
 
 /// A style of kernels as the checks know it.

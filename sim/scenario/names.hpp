@@ -85,6 +85,9 @@ template <>
 inline constexpr auto kNames<MuonOwners> = names_until(MuonOwners::round_robin, "all",
                                                        "round_robin");
 template <>
+inline constexpr auto kNames<PreconditionerOwners> = names_until(PreconditionerOwners::greedy,
+                                                                 "all", "greedy");
+template <>
 inline constexpr auto kNames<TransformerImpl> = names_until(TransformerImpl::transformer_engine,
                                                             "local", "transformer_engine");
 template <>

@@ -14,6 +14,7 @@
 #include "sim/scenario/model/vision_tower.hpp"
 #include "sim/scenario/muon.hpp"
 #include "sim/scenario/packing.hpp"
+#include "sim/scenario/preconditioner.hpp"
 #include "sim/scenario/quantisation.hpp"
 #include "sim/scenario/recompute.hpp"
 
@@ -89,10 +90,11 @@ struct Training {
   bool fp8_activation_input = false;  ///< gated activations keep their input in fp8
   /// type that gradients are kept and reduced in; default: as precision
   Precision gradients = Precision::bf16;
-  bool fused_accumulation = true;    ///< weight-gradient GEMMs add to the gradients themselves
-  bool master_weights = true;        ///< fp32 copies of parameters that are narrower
-  std::string optimizer = "adam";    ///< a name of `stepsim list optimizers`
-  std::optional<Muon> muon;          ///< optimizer muon; absent: its defaults
+  bool fused_accumulation = true;  ///< weight-gradient GEMMs add to the gradients themselves
+  bool master_weights = true;      ///< fp32 copies of parameters that are narrower
+  std::string optimizer = "adam";  ///< a name of `stepsim list optimizers`
+  std::optional<Muon> muon;        ///< optimizer muon; absent: its defaults
+  std::optional<Preconditioner> preconditioner;  ///< soap and shampoo; absent: their defaults
   std::optional<Precision> moments;  ///< type of the optimizer's moments; absent: as its weights
   OptimizerKernels optimizer_kernels = OptimizerKernels::fused;
   bool weight_decay = true;  ///< a kernel of its own where kernels are not fused
@@ -142,6 +144,10 @@ struct Training {
   /// What is said of muon, or its defaults.
   Muon muon_keys() const { return muon.value_or(Muon{}); }
   /// How operands of linear layers are quantised, where precision says that they are.
+  /// What is said of preconditioners, or the optimizer's defaults.
+  Preconditioner preconditioner_keys() const {
+    return preconditioner.value_or(preset_preconditioner(optimizer));
+  }
   Quantisation quantisation() const { return quantisation_of(precision, fp8_scaling); }
   /// Which ranks agree on scales; none where no scale comes from earlier steps.
   AmaxReduction amax_reduction() const {

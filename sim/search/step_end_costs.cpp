@@ -109,8 +109,8 @@ StageParameters parameters_of(const Scenario& scenario, const Strategy& strategy
                     expert_mesh(scenario).replicas * copies / groups};
   if (!updates_matrices(scenario.training)) return p;
   // A bound takes all elements for matrices, which have less state, dealt out evenly.
-  const bool shared = strategy.sharding->shards_optimizer ||
-                      scenario.training.muon_keys().owners == MuonOwners::round_robin;
+  const bool shared =
+      strategy.sharding->shards_optimizer || update_owners(scenario.training) != UpdateOwners::all;
   p.matrices = {dense, dense * share(shared, p.replicas)};
   p.expert_matrices = {experts, experts * share(shared, p.expert_replicas)};
   return p;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/import/megatron/megatron.hpp"
+#include "sim/scenario/preconditioner.hpp"
 
 namespace stepsim {
 namespace {
@@ -45,6 +46,15 @@ void add_muon(MegatronOptions& o, Entries& e, Draft& draft) {
   if (!muon.empty()) e.push_back(fmt::format("muon: {{{}}}", fmt::join(muon, ", ")));
 }
 
+/// SOAP has no options: bases of all sides are new in each step, of statistics after Kullback and
+/// Leibler (megatron/core/optimizer/optimizer_config.py, soap_use_kl_shampoo, and
+/// NVIDIA-NeMo/Emerging-Optimizers emerging_optimizers/legacy_soap/soap.py).
+void add_soap(Entries& e, Draft& draft) {
+  e.emplace_back("preconditioner: {every: 1, largest_side: 0, kl_statistics: true}");
+  draft.note("--optimizer soap",
+             "products of new bases are tf32, here fp32 as all of its products");
+}
+
 }  // namespace
 
 /// SGD has a momentum of 0.9 unless it is said otherwise.
@@ -58,6 +68,7 @@ bool is_layer_wise(MegatronOptions& o) { return o.word("optimizer", "adam") == "
 
 void add_megatron_optimizer(MegatronOptions& o, Entries& e, Draft& draft) {
   if (megatron_optimizer(o) == "muon") add_muon(o, e, draft);
+  if (megatron_optimizer(o) == kSoap) add_soap(e, draft);
   add_moments(o, e, draft);
 }
 

@@ -13,6 +13,7 @@
 #include "sim/plan/optimizer_rule.hpp"
 #include "sim/plan/pass/buckets.hpp"
 #include "sim/plan/pass/gathered_parameters.hpp"
+#include "sim/plan/program/preconditioning.hpp"
 #include "sim/plan/program/stage_blocks.hpp"
 #include "sim/plan/schedule.hpp"
 #include "sim/plan/sharding.hpp"
@@ -79,7 +80,22 @@ double matrix_state(const Scenario& scenario, const StageParameters& p) {
   const double owned = p.kept_matrices(true);
   if (owned == 0) return 0;
   return p.kept_matrices(sharded) * master_bytes(scenario.training) +
-         owned * matrix_moment_bytes(scenario.training);
+         owned * matrix_moment_bytes(scenario.training) +
+         (p.matrices.statistics + p.expert_matrices.statistics) * kFp32;
+}
+
+/// Elements of preconditioners of the rank that has most of them.
+double most_statistics(const Training& training, const DealtMatrices& dealt) {
+  const MatrixUpdate update = optimizer_rule(training).matrices;
+  if (update == MatrixUpdate::orthogonal) return 0;
+  const Preconditioner keys = training.preconditioner_keys();
+  double most = 0;
+  for (const Matrices& owned : dealt.owned) {
+    double sum = 0;
+    for (const WeightMatrix* matrix : owned) sum += statistics_of(*matrix, keys, update);
+    most = std::max(most, sum);
+  }
+  return most;
 }
 
 Bytes frozen_weights(const Scenario& scenario, const OpGraph& graph, int stage) {
@@ -145,6 +161,7 @@ StageParameters::OfMatrices& StageParameters::OfMatrices::operator+=(const OfMat
   all += more.all;
   owned += more.owned;
   padding += more.padding;
+  statistics += more.statistics;
   return *this;
 }
 
@@ -174,7 +191,8 @@ StageParameters chunk_parameters(const Scenario& scenario, const OpGraph& graph,
     double all = 0;
     for (const Matrices& owned : dealt.owned) all += elements_of(owned);
     (expert ? sum.expert_matrices : sum.matrices) = {all, dealt.most_elements(),
-                                                     dealt.exchanged - all};
+                                                     dealt.exchanged - all,
+                                                     most_statistics(scenario.training, dealt)};
   }
   return sum;
 }

@@ -56,10 +56,11 @@ struct StageParameters {
   double dense = 0, experts = 0;  ///< experts: only where expert parallelism deals them out
   int replicas = 1, expert_replicas = 1;
   /// Elements in matrices of hidden layers, where the optimizer takes them as such. `all` are among
-  /// the stage's elements, `owned` are those that the rank with most of them updates, and `padding`
-  /// fills shards of whole matrices up, on all ranks together.
+  /// the stage's elements, `owned` are those that the rank with most of them updates, `padding` fills
+  /// shards of whole matrices up, on all ranks together, and `statistics` are what the rank with
+  /// most keeps of preconditioners.
   struct OfMatrices {
-    double all = 0, owned = 0, padding = 0;
+    double all = 0, owned = 0, padding = 0, statistics = 0;
     OfMatrices& operator+=(const OfMatrices& more);
   };
   OfMatrices matrices{}, expert_matrices{};

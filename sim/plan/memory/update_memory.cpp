@@ -7,6 +7,7 @@
 #include "sim/plan/memory/memory.hpp"
 #include "sim/plan/optimizer_rule.hpp"
 #include "sim/plan/pass/buckets.hpp"
+#include "sim/plan/program/preconditioning.hpp"
 #include "sim/plan/program/stage_blocks.hpp"
 #include "sim/scenario/rank_order.hpp"
 
@@ -49,13 +50,18 @@ Bytes update_bytes(const WeightMatrix& matrix, const Muon& muon, std::int64_t ra
 }
 
 Bytes update_bytes(const Scenario& scenario, const OpGraph& graph, int stage) {
-  const Muon muon = scenario.training.muon_keys();
+  const Training& training = scenario.training;
+  const MatrixUpdate update = optimizer_rule(training).matrices;
+  const Muon muon = training.muon_keys();
+  const Preconditioner preconditioner = training.preconditioner_keys();
   Bytes most;
   for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
     for (const bool expert : {false, true}) {
       const auto blocks = blocks_of(scenario, graph, stage, chunk);
       for (const WeightMatrix* matrix : matrices_of(scenario, graph, blocks, expert))
-        most = std::max(most, update_bytes(*matrix, muon, degree_of(matrix->axis, scenario)));
+        most = std::max(most, update == MatrixUpdate::orthogonal
+                                  ? update_bytes(*matrix, muon, degree_of(matrix->axis, scenario))
+                                  : preconditioning_bytes(*matrix, preconditioner, update));
     }
   }
   return most + wide_gradients(scenario, graph, stage);

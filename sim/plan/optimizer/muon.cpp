@@ -15,6 +15,7 @@ const Registered<OptimizerRule> muon{{
     .name = "muon",
     .description = "matrices of hidden layers: orthogonal momentum; all else: Adam",
     .moments = 1,
+    .matrices = MatrixUpdate::orthogonal,
     .others = "adam",
     .fused = {{.name = "weight decay", .weights = 2, .decays = true},
               {.name = "momentum", .gradients = 1, .moments = 2},

@@ -1,11 +1,14 @@
-// Kernels and exchanges of Muon's update, matrix by matrix.
+// Kernels and exchanges of an update of matrices, one by one.
 //
-// After NVIDIA-NeMo/Emerging-Optimizers
+// Muon's is after NVIDIA-NeMo/Emerging-Optimizers
 // emerging_optimizers/orthogonalized_optimizers/muon_utils.py, newton_schulz and newton_schulz_tp,
 // and NVIDIA/Megatron-LM megatron/core/optimizer/emerging_optimizers.py, TensorParallelMuon. A
 // product that adds to another matrix writes into a copy of that one (pytorch/pytorch
 // aten/src/ATen/native/cuda/Blas.cpp, addmm_out_cuda_impl). Updates that ranks take in turn:
-// KellerJordan/modded-nanogpt, records/ track_1_short/2024-10-17_DistributedMuon, Muon.step.
+// KellerJordan/modded-nanogpt, records/ track_1_short/2024-10-17_DistributedMuon, Muon.step. Updates
+// that are gathered: facebookresearch/optimizers distributed_shampoo/distributor/
+// shampoo_ddp_distributor.py, update_params. Bases and roots that are renewed every few steps take
+// each step their share of it, so that a step is the mean of all.
 #include "sim/plan/program/matrix_updates.hpp"
 
 #include <numeric>
@@ -22,12 +25,16 @@ namespace {
 constexpr double kBf16 = 2;
 constexpr Bytes kNorm{4};  // a squared norm
 
+bool writes_weights(const UpdateSweep& sweep) { return sweep.weights > 1; }
+
 }  // namespace
 
 MatrixUpdates::MatrixUpdates(RankRows& rows, const StageParameters& parameters)
     : rows_(rows),
       training_(rows.draft().scenario.training),
+      kind_(optimizer_rule(training_).matrices),
       muon_(training_.muon_keys()),
+      preconditioner_(training_.preconditioner_keys()),
       parameters_(parameters) {
   if (updates_matrices(training_)) collect();
 }
@@ -36,8 +43,7 @@ void MatrixUpdates::collect() {
   const Scenario& scenario = rows_.draft().scenario;
   const OpGraph& graph = rows_.draft().graph;
   const int stage = rows_.shape().stage;
-  sums_updates_ = !scenario.parallelism.data.sharding.shards_optimizer &&
-                  muon_.owners == MuonOwners::round_robin;
+  if (!scenario.parallelism.data.sharding.shards_optimizer) owners_ = update_owners(training_);
   for (int chunk = 0; chunk < scenario.parallelism.pipeline.chunks; ++chunk) {
     const auto blocks = blocks_of(scenario, graph, stage, chunk);
     const bool bucketed = reduces_in_buckets(scenario, stage, chunk);
@@ -52,28 +58,62 @@ void MatrixUpdates::collect() {
 void MatrixUpdates::write() {
   for (const auto& [matrix, expert] : owned_) update(*matrix, expert);
   flush();
-  if (!sums_updates_) return;
-  sum_updates(false);
-  sum_updates(true);
+  for (const bool expert : {false, true}) {
+    if (owners_ == UpdateOwners::in_turn) sum_updates(expert);
+    if (owners_ == UpdateOwners::greedy) gather_updates(expert);
+  }
 }
 
-/// Where ranks take matrices in turn an owner does not touch the weights yet.
+/// An owner whose update others add, too, does not touch the weights yet.
 void MatrixUpdates::update(const WeightMatrix& matrix, bool expert) {
-  const bool sums =
-      sums_updates_ && (expert ? parameters_.expert_replicas : parameters_.replicas) > 1;
+  const bool shares = owners_ != UpdateOwners::all &&
+                      (expert ? parameters_.expert_replicas : parameters_.replicas) > 1;
   const double elements = matrix.elements();
   const auto sweep = [&](bool before) {
     for (const UpdateSweep& each : sweeps_of_matrix(training_)) {
-      if ((each.moments > 0) == before && !(sums && each.weights > 0)) sweep_over(each, elements);
+      if ((each.moments > 0) == before && !(shares && writes_weights(each)))
+        sweep_over(each, elements);
     }
   };
+  std::vector<Preconditioning> blocks;
+  if (kind_ != MatrixUpdate::orthogonal) {
+    for (const PreconditionedBlock& block : preconditioned_blocks(matrix, preconditioner_, kind_))
+      blocks.push_back(preconditioning_of(block, preconditioner_, kind_));
+  }
+  for (const Preconditioning& block : blocks) {
+    multiply(block.before);
+    renew(block);
+  }
   sweep(true);
+  if (kind_ == MatrixUpdate::orthogonal) multiply_momentum(matrix);
+  for (const Preconditioning& block : blocks) multiply(block.after);
+  sweep(false);
+  const double element = owners_ == UpdateOwners::in_turn ? kBf16 : kFp32;
+  if (shares) move("update to buffer", 2 * element * elements);
+}
+
+void MatrixUpdates::multiply_momentum(const WeightMatrix& matrix) {
   if (muon_.nesterov)
-    move("nesterov", (bytes_per_element(training_.gradients) + 2 * kFp32) * elements,
+    move("nesterov", (bytes_per_element(training_.gradients) + 2 * kFp32) * matrix.elements(),
          MemoryRate::optimizer);
   for (const std::int64_t rows : parts_of(matrix)) orthogonalise(rows, matrix.columns, matrix);
-  sweep(false);
-  if (sums) move("update to buffer", 2 * kBf16 * elements);
+}
+
+void MatrixUpdates::multiply(const std::vector<NamedWork>& works) {
+  for (const NamedWork& each : works)
+    kernels_.push_back(timed(rows_.draft(), each.name, each.work, Cause::optimizer));
+}
+
+/// One kernel for all, as long as a step's share of them.
+void MatrixUpdates::renew(const Preconditioning& block) {
+  if (block.renewal.empty()) return;
+  Kernel kernel =
+      timed(rows_.draft(), "renew preconditioners", block.renewal.front(), Cause::optimizer);
+  Seconds sum = block.decomposed / preconditioner_.decomposition_rate;
+  for (const Work& work : block.renewal)
+    sum += Seconds{timed(rows_.draft(), "renew preconditioners", work, Cause::optimizer).seconds};
+  kernel.seconds = sum.seconds() / static_cast<double>(preconditioner_.every);
+  kernels_.push_back(kernel);
 }
 
 /// Rows of the matrix, of which this rank has a part where tensor ranks split it.
@@ -116,8 +156,23 @@ void MatrixUpdates::sum_updates(bool expert) {
   move("clear updates", kBf16 * elements);
   exchange(group.reduce, CollectiveOp::all_reduce, Bytes{kBf16 * elements});
   move("widen updates", (kBf16 + kFp32) * elements);
+  add_updates(elements);
+}
+
+/// The updates of all owners, in parts as long as the longest.
+void MatrixUpdates::gather_updates(bool expert) {
+  const ParameterGroup group = parameter_groups(rows_.shape())[expert ? 1 : 0];
+  const StageParameters::OfMatrices& matrices = parameters_.matrices_of(expert);
+  if (group.shape.ranks == 1 || matrices.all == 0) return;
+  exchange(group.reduce, CollectiveOp::all_gather,
+           Bytes{kFp32 * matrices.owned * group.shape.ranks});
+  add_updates(matrices.all);
+}
+
+/// To the weights, of which nobody has touched any.
+void MatrixUpdates::add_updates(double elements) {
   for (const UpdateSweep& each : sweeps_of_matrix(training_)) {
-    if (each.weights > 0) sweep_over(each, elements);
+    if (writes_weights(each)) sweep_over(each, elements);
   }
   flush();
 }

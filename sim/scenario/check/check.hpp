@@ -52,8 +52,8 @@ bool splits(const Scenario& scenario, const KeyReports& keys);
 void check_names(const Scenario& scenario, const KnownNames& known, const KeyReports& keys);
 /// An optimizer may need whole tensors, or have fused kernels only.
 void check_optimizer(const Scenario& scenario, const KnownNames& known, const KeyReports& keys);
-/// Whole matrices that an optimizer needs. `takes_matrices`: the scenario's does.
-void check_muon(const Scenario& scenario, bool takes_matrices, const KeyReports& keys);
+/// Whole matrices that an optimizer needs, and its keys. `update`: how the scenario's updates them.
+void check_matrix_updates(const Scenario& scenario, MatrixUpdate update, const KeyReports& keys);
 void check_transformer(const Transformer& model, const KeyReports& keys);
 /// REQUIRES: the model is a hybrid.
 void check_hybrid(const Transformer& model, const KeyReports& keys);

@@ -97,7 +97,7 @@ void check_optimizer(const Scenario& s, const KnownNames& known, const KeyReport
       std::ranges::find(known.optimizers, s.training.optimizer, &KnownOptimizer::name);
   if (optimizer != known.optimizers.end()) {
     check_known_optimizer(s, *optimizer, keys);
-    check_muon(s, optimizer->takes_matrices, keys);
+    check_matrix_updates(s, optimizer->matrices, keys);
   } else {
     std::vector<std::string> names;
     for (const KnownOptimizer& each : known.optimizers) names.push_back(each.name);

@@ -73,6 +73,34 @@ void describe(Io& io, Muon& m) {
 }
 
 template <class Io>
+void describe(Io& io, Preconditioner& p) {
+  io.fallback(p.every, p.every, "10 of soap, 1 of shampoo");
+  io.field("every", p.every, between(1, 1e6),
+           "steps between new eigenbases (SOAP's precondition_frequency) or roots; a step has its "
+           "share of them");
+  io.fallback(p.largest_side, p.largest_side, "10000 of soap, 1024 of shampoo");
+  io.field("largest_side", p.largest_side, between(0, 1e8),
+           "soap: longer sides have no preconditioner (max_precond_dim); shampoo: matrices are cut "
+           "into blocks with sides up to it (max_preconditioner_dim); 0: of any length");
+  io.field("grafting", p.grafting, any,
+           "shampoo: each step has the norm of Adam's (grafting_config: AdamPreconditionerConfig)");
+  io.field("kl_statistics", p.kl_statistics, any,
+           "soap: statistics of one side weigh the gradient by the other side's inverse, as "
+           "Megatron-LM's soap_use_kl_shampoo");
+  io.field("precision", p.precision, any,
+           "of products: fp32, as PyTorch's without allow_tf32, tf32 or bf16");
+  io.field(
+      "decomposition_rate", p.decomposition_rate, any_rate,
+      "FLOP/s of QR (8/3 d^3 FLOP of a side d) and eigendecompositions (9 d^3), which few have "
+      "measured: that of QR of 2048 x 2048 on A100");
+  io.fallback(p.owners, p.owners, "all of soap, greedy of shampoo");
+  io.field("owners", p.owners, any,
+           "without zero1: all: each data rank updates all matrices; greedy: each goes to the rank "
+           "with least elements, and updates are gathered in fp32, as by Distributed Shampoo. With "
+           "zero1 ranks own whole matrices, dealt out by their products");
+}
+
+template <class Io>
 void describe(Io& io, SequencePacking& p) {
   io.field("distribution", p.distribution, any,
            "of lengths, a name of `stepsim list distributions`");
@@ -168,6 +196,10 @@ void describe_optimizer(Io& io, Training& t) {
   io.field("optimizer_kernels", t.optimizer_kernels, any,
            "fused: as few as possible for all parameters; foreach: one an operation; per_tensor: "
            "one an operation and tensor; composed: one an elementary operation and tensor, as in "
+  io.section(
+      "preconditioner", t.preconditioner, preset_preconditioner(t.optimizer),
+      "optimizers soap and shampoo: matrices of hidden layers; what else there is is updated "
+      "by Adam. Absent: the defaults");
            "TensorFlow without XLA");
   io.field(
       "weight_decay", t.weight_decay, any,

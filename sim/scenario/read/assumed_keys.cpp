@@ -16,6 +16,9 @@ bool is_long(const Scenario& s) { return s.run.horizon.has_value(); }
 bool has_convolutions(const Scenario& s) { return std::holds_alternative<ResNet>(s.model.shape); }
 bool has_replicas(const Scenario& s) { return s.data_parallel() > 1; }
 
+bool has_preconditioners(const Scenario& s) {
+  return s.training.optimizer == kSoap || s.training.optimizer == kShampoo;
+}
 struct Row {
   const char* key;
   const char* value_key;  ///< the key whose value is shown
@@ -31,6 +34,10 @@ constexpr Row kRows[] = {
     {"training.optimizer", "training.optimizer", always},
     {"training.recompute", "training.recompute.kind", has_attention},
     {"training.fusion", "training.fusion", always},
+    {"training.preconditioner", "training.preconditioner.every", has_preconditioners,
+     "presets of its authors"},
+    {"training.preconditioner.decomposition_rate", "training.preconditioner.decomposition_rate",
+     has_preconditioners, "1.4 TFLOP/s, QR on A100"},
     {"training.attention", "training.attention", has_attention},
     {"parallelism.data.sharding", "parallelism.data.sharding", has_replicas},
     {"data", "data", always},

@@ -80,7 +80,7 @@ TEST_CASE("what the framework does not have is refused with the key and what it 
             .find("parallelism.pipeline.stages: 2: no key of the file says it") !=
         std::string::npos);
   CHECK(of("megatron", "deepspeed", {"training.optimizer=lamb"}) ==
-        "training.optimizer: lamb: megatron has adam, momentum, muon and sgd");
+        "training.optimizer: lamb: megatron has adam, momentum, muon, sgd and soap");
   CHECK(of("torchtitan", "megatron", {"training.recompute=selective"})
             .find("training.recompute.modules: [core_attention]: torchtitan's options cannot say "
                   "it; with them it is [every_second_matmul]") != std::string::npos);
