@@ -292,6 +292,11 @@ class MegatronExport {
       training_.value("--fp4-recipe", "nvfp4");
       training_.flag_if(t_.fp8_parameters, "--fp4-param-gather");
     }
+    if (t_.bf16_layers) {
+      training_.flag("--first-last-layers-bf16");
+      training_.value("--num-layers-at-start-in-bf16", t_.bf16_layers->first);
+      training_.value("--num-layers-at-end-in-bf16", t_.bf16_layers->last);
+    }
     if (t_.moments && *t_.moments != Precision::fp32) {
       training_.flag("--use-precision-aware-optimizer");
       training_.value("--exp-avg-dtype", name_of(*t_.moments));

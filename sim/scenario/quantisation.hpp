@@ -1,6 +1,8 @@
 // How operands of products become fp8 or nvfp4: scales, copies and bytes.
 #pragma once
 
+#include <cstdint>
+
 #include "sim/scenario/gpu.hpp"
 
 namespace stepsim {
@@ -42,6 +44,17 @@ constexpr Quantisation quantisation_of(Precision precision, Fp8Scaling scaling) 
 constexpr bool scales_blocks(Quantisation quantisation) {
   return quantisation != Quantisation::delayed && quantisation != Quantisation::current;
 }
+
+/// Layers at a model's ends whose products stay in 16 bits beside quantised ones (NVIDIA/Megatron-LM
+/// megatron/core/fp8_utils.py, is_first_last_bf16_layer).
+struct Bf16Layers {
+  std::int64_t first = 1, last = 1;
+  /// `layer`: of so many `layers`, from 0 on.
+  constexpr bool has(std::int64_t layer, std::int64_t layers) const {
+    return layer < first || layer >= layers - last;
+  }
+  bool operator==(const Bf16Layers&) const = default;
+};
 
 /// Bytes of a quantised element. In mxfp8 a block of 32 shares a scale of one byte (OCP
 /// Microscaling Formats 1.0, 5.2); blockwise 128 share one in fp32 (DeepSeek-AI 2024, arXiv

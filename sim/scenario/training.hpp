@@ -84,6 +84,7 @@ struct Training {
   /// type that ranks keep parameters in; absent: fp32 with autocast, else as precision
   std::optional<Precision> parameters;
   Fp8Scaling fp8_scaling = Fp8Scaling::delayed;  ///< precision fp8
+  std::optional<Bf16Layers> bf16_layers;         ///< absent: all layers are quantised
   std::optional<AmaxReduction> reduce_amax;      ///< absent: all, where there is anything to reduce
   /// parameters of linear layers, which sharded optimizers gather, are in fp8, or in nvfp4
   bool fp8_parameters = false;
@@ -143,11 +144,11 @@ struct Training {
   }
   /// What is said of muon, or its defaults.
   Muon muon_keys() const { return muon.value_or(Muon{}); }
-  /// How operands of linear layers are quantised, where precision says that they are.
   /// What is said of preconditioners, or the optimizer's defaults.
   Preconditioner preconditioner_keys() const {
     return preconditioner.value_or(preset_preconditioner(optimizer));
   }
+  /// How operands of linear layers are quantised, where precision says that they are.
   Quantisation quantisation() const { return quantisation_of(precision, fp8_scaling); }
   /// Which ranks agree on scales; none where no scale comes from earlier steps.
   AmaxReduction amax_reduction() const {

@@ -29,6 +29,8 @@ constexpr std::string_view kValues =
     "ddp.data_parallel_sharding_strategy ddp.num_distributed_optimizer_instances "
     "mixed_precision.fp4=fp4-format mixed_precision.fp4_recipe "
     "mixed_precision.fp8=fp8-format mixed_precision.fp8_recipe "
+    "mixed_precision.num_layers_at_end_in_bf16 mixed_precision.num_layers_at_start_in_bf16 "
+    "model.num_layers_at_end_in_bf16 model.num_layers_at_start_in_bf16 "
     "model.activations_checkpoint_granularity=recompute-granularity "
     "model.activations_checkpoint_method=recompute-method "
     "model.activations_checkpoint_num_layers=recompute-num-layers model.attention_dropout "
@@ -59,6 +61,7 @@ constexpr std::string_view kOptionsIfOn =
     "ddp.grad_reduce_in_fp32=accumulate-allreduce-grads-in-fp32 ddp.overlap_grad_reduce "
     "ddp.overlap_param_gather ddp.use_distributed_optimizer ddp.use_megatron_fsdp "
     "dist.use_megatron_fsdp dist.use_torch_fsdp2 dist.use_tp_pp_dp_mapping mixed_precision.bf16 "
+    "mixed_precision.first_last_layers_bf16 model.first_last_layers_bf16 "
     "mixed_precision.fp16 mixed_precision.fp4_param_gather mixed_precision.fp8_param_gather "
     "model.account_for_embedding_in_pipeline_split model.account_for_loss_in_pipeline_split "
     "model.add_qkv_bias model.gated_linear_unit=swiglu model.moe_enable_deepep "
@@ -75,6 +78,23 @@ constexpr std::string_view kOptionsIfOff =
     "model.bias_dropout_add_fusion=no-bias-dropout-fusion "
     "model.bias_dropout_fusion=no-bias-dropout-fusion "
     "model.share_embeddings_and_output_weights=untie-embeddings-and-output-weights";
+
+/// Recipes by a part of their names, the first that fits: how fp8 is scaled, whether parameters are
+/// gathered in it, and how many layers at each end stay in bf16 (NVIDIA-NeMo/Megatron-Bridge
+/// src/megatron/bridge/training/mixed_precision.py).
+struct NamedRecipe {
+  std::string_view part, scaling;
+  bool gathers = false;
+  int first = 0, last = 0;
+};
+constexpr NamedRecipe kNamedRecipes[] = {
+    {"nanov2_bf16_with_fp8_current_scaling", "blockwise", true, 2, 2},
+    {"nemotron_h_bf16_with_fp8_current_scaling", "tensorwise", true, 2, 2},
+    {"fp8_current_scaling", "tensorwise", true, 1, 1},
+    {"fp8_subchannel_scaling", "blockwise"},
+    {"with_mxfp8", "mxfp8", true},
+    {"nemotron_3_super_bf16_with_nvfp4", "", false, 0, 14},
+};
 
 struct OptionField {
   std::string field, option;
@@ -189,7 +209,7 @@ class NemoImport {
     const JsonTree* mixed = config_.find("mixed_precision");
     if (mixed != nullptr && mixed->is(JsonTree::Kind::text)) stated = mixed->text;
     const Place& place = config_.tree().place;
-    if (stated.starts_with("bf16") || stated.ends_with("bf16")) add("bf16", {}, place);
+    if (stated.find("bf16") != std::string::npos) add("bf16", {}, place);
     if (stated.starts_with("16") || stated.starts_with("fp16")) add("fp16", {}, place);
     const bool fp8 = stated.find("fp8") != std::string::npos || config_.is_on("model.fp8_hybrid");
     const JsonTree* switched = config_.find("model.fp8");
@@ -200,6 +220,22 @@ class NemoImport {
       // The preset gathers in fp4 what a distributed optimizer gathers.
       if (is_distributed()) add("fp4-param-gather", {}, place);
     }
+    add_recipe(stated);
+  }
+
+  /// What a recipe of Megatron-Bridge says by its name, of scales and of layers in bf16.
+  void add_recipe(const std::string& name) {
+    const auto recipe = std::ranges::find_if(kNamedRecipes, [&](const NamedRecipe& each) {
+      return name.find(each.part) != std::string::npos;
+    });
+    if (recipe == std::end(kNamedRecipes)) return;
+    const Place& place = config_.tree().place;
+    if (!recipe->scaling.empty()) add("fp8-recipe", {std::string(recipe->scaling)}, place);
+    if (recipe->gathers) add("fp8-param-gather", {}, place);
+    if (recipe->first + recipe->last == 0) return;
+    add("first-last-layers-bf16", {}, place);
+    add("num-layers-at-start-in-bf16", {std::to_string(recipe->first)}, place);
+    add("num-layers-at-end-in-bf16", {std::to_string(recipe->last)}, place);
   }
 
   /// What an option of the import states.

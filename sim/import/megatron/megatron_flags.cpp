@@ -67,7 +67,8 @@ constexpr std::string_view kBesideOthers =
     "accumulate-allreduce-grads-in-fp32 bf16 cp-comm-type cuda-graph-modules cuda-graph-scope "
     "data-parallel-sharding-strategy moe-shared-expert-overlap "
     "decoder-first-pipeline-num-layers decoder-last-pipeline-num-layers delay-wgrad-compute "
-    "exp-avg-dtype exp-avg-sq-dtype expert-tensor-parallel-size "
+    "exp-avg-dtype exp-avg-sq-dtype expert-tensor-parallel-size first-last-layers-bf16 "
+    "num-layers-at-end-in-bf16 num-layers-at-start-in-bf16 "
     "attention-output-gate experimental-attention-variant fp16 grad-reduce-in-bf16 "
     "group-query-attention kv-channels kv-lora-rank linear-attention-freq linear-conv-kernel-dim "
     "linear-key-head-dim linear-num-key-heads linear-num-value-heads linear-value-head-dim "
@@ -112,8 +113,6 @@ constexpr KnownOptions kNotSimulated[] = {
     {"embed-layernorm", "no norm follows the embedding"},
     {"ep-overlap-early-attn-memory-release",
      "memory of attention is freed as the schedule ends with it"},
-    {"first-last-layers-bf16 num-layers-at-end-in-bf16 num-layers-at-start-in-bf16",
-     "all layers compute as the others do"},
     {"fp32-residual-connection", "residuals have the precision of activations"},
     {"fp8-output-proj", "the output layer is computed in 16 bits"},
     {"fsdp-double-buffer", "buffers of FSDP are freed after use"},

@@ -183,6 +183,16 @@ class MegatronImport {
     if (o_.has("fp4-format") && gathers) e.emplace_back("fp8_parameters: true");
   }
 
+  /// Layers at both ends that stay in bf16, one each unless it is said otherwise.
+  void add_bf16_layers(Entries& e) {
+    const std::int64_t first = o_.integer("num-layers-at-start-in-bf16", 1);
+    const std::int64_t last = o_.integer("num-layers-at-end-in-bf16", 1);
+    if (!o_.is_on("first-last-layers-bf16") || first + last == 0) return;
+    if (!o_.has("fp8-format") && !o_.has("fp4-format"))
+      return draft_.note("--first-last-layers-bf16", "no layer is quantised");
+    e.push_back(fmt::format("bf16_layers: {{first: {}, last: {}}}", first, last));
+  }
+
   /// Scales of fp8, delayed unless it is said otherwise, and what is gathered in it.
   void add_fp8(Entries& e) {
     const std::string recipe = o_.choice(
@@ -279,6 +289,7 @@ class MegatronImport {
     add_offload(e);
     add_megatron_optimizer(o_, e, draft_);
     add_fp8(e);
+    add_bf16_layers(e);
     add_fp4(e);
     add_cross_entropy(e);
     if (o_.is_on("no-gradient-accumulation-fusion")) e.emplace_back("fused_accumulation: false");

@@ -100,21 +100,36 @@ LayerStack append_encoder(BlockChain& result, const Scenario& scenario, const La
   return decoder;
 }
 
+/// Whether that layer's products stay in 16 bits beside quantised ones.
+bool stays_in_bf16(const Pass& pass, const Transformer& model, std::int64_t layer) {
+  const auto& kept = pass.training->bf16_layers;
+  return kept && kept->has(layer, model.layers);
+}
+
+/// The stack as that layer has it; `prefix` becomes what its block is called beside others.
+LayerStack stack_of(const LayerStack& stack, std::int64_t layer, std::string& prefix) {
+  if (!stays_in_bf16(stack.pass, stack.model, layer)) return stack;
+  prefix += "bf16 ";
+  LayerStack own = stack;
+  own.pass = unquantised(own.pass);
+  return own;
+}
+
 /// The layers from `first` on, of which the leading ones may be dense, and some have a window.
 void append_layers(BlockChain& result, LayerStack stack, std::int64_t first,
                    const std::string& name) {
   const Transformer& model = stack.model;
-  std::map<std::pair<bool, bool>, std::size_t> known;
+  const bool mixes = model.window && model.window->full_every > 0;
+  std::map<std::string, std::size_t> known;
   for (std::int64_t layer = first; layer < model.layers; ++layer) {
     const bool is_dense = layer < leading_dense_layers(model);
     stack.narrow = model.window && model.window->narrows(layer);
-    const auto [block, is_new] = known.try_emplace({is_dense, stack.narrow}, result.blocks.size());
-    if (is_new) {
-      const bool mixes = model.window && model.window->full_every > 0;
-      const std::string kind = mixes && stack.narrow ? "window " : "";
-      result.blocks.push_back(
-          layer_block(stack, kind + (is_dense ? "dense layer" : name), model.experts && !is_dense));
-    }
+    std::string kind;
+    const LayerStack own = stack_of(stack, layer, kind);
+    if (mixes && stack.narrow) kind += "window ";
+    kind += is_dense ? "dense layer" : name;
+    const auto [block, is_new] = known.try_emplace(kind, result.blocks.size());
+    if (is_new) result.blocks.push_back(layer_block(own, kind, model.experts && !is_dense));
     result.chain.push_back(block->second);
   }
 }
@@ -144,22 +159,22 @@ void append_hybrid(BlockChain& result, LayerStack stack, bool begins) {
   const Transformer& model = stack.model;
   const std::string_view pattern = model.hybrid->pattern;
   const auto parts = static_cast<std::size_t>(model.hybrid->parts);
-  std::map<std::tuple<std::string_view, bool, bool>, std::size_t> known;
+  std::map<std::tuple<std::string, bool, bool>, std::size_t> known;
   for (std::size_t begin = 0; begin < pattern.size(); begin += parts) {
     const std::string_view kinds = pattern.substr(begin, parts);
     const bool attends = kinds.find('*') != std::string_view::npos;
     const auto layer = static_cast<std::int64_t>(begin / parts);
     stack.first = begins;
     stack.narrow = attends && model.window && model.window->narrows(layer);
+    std::string name;
+    const LayerStack own = stack_of(stack, layer, name);
+    const std::string alike = name + std::string(kinds);
     const auto [block, is_new] =
-        known.try_emplace({kinds, stack.narrow, stack.first}, result.blocks.size());
+        known.try_emplace({alike, stack.narrow, stack.first}, result.blocks.size());
     if (is_new) {
       const bool mixes = stack.narrow && model.window->full_every > 0;
-      const std::string name = (stack.first ? "first "
-                                : mixes     ? "window "
-                                            : "") +
-                               name_of_layer(kinds);
-      result.blocks.push_back(layer_block(stack, name, stack.hybrid_layer(kinds)));
+      name += (stack.first ? "first " : mixes ? "window " : "") + name_of_layer(kinds);
+      result.blocks.push_back(layer_block(own, name, own.hybrid_layer(kinds)));
     }
     result.chain.push_back(block->second);
     const OpDag& dag = result.blocks[block->second].dag;
@@ -173,7 +188,9 @@ std::int64_t append_first_layer(BlockChain& result, const Scenario& scenario, La
   stack.first = true;
   stack.narrow = stack.model.window && stack.model.window->narrows(0);
   const bool is_dense = leading_dense_layers(stack.model) > 0;
-  append(result, layer_block(stack, "first layer", stack.model.experts && !is_dense));
+  std::string name;
+  const LayerStack own = stack_of(stack, 0, name);
+  append(result, layer_block(own, name + "first layer", stack.model.experts && !is_dense));
   return 1;
 }
 

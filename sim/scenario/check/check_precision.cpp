@@ -77,6 +77,35 @@ void check_reduce_dtype(const Scenario& scenario, const KeyReports& keys) {
                 "training.gradients");
 }
 
+/// Layers that stay in bf16 stand beside others that are quantised one by one.
+void check_bf16_layers(const Scenario& scenario, const KeyReports& keys) {
+  const Training& t = scenario.training;
+  if (!t.bf16_layers || !keys.sound({"training.bf16_layers", "model"})) return;
+  if (!needs_scales(t.precision)) {
+    keys.report({"training.bf16_layers", "leave it out, or state \"precision: fp8\""},
+                "bf16_layers stay in bf16 where others are fp8 or nvfp4, but precision is {}",
+                name_of(t.precision));
+    return;
+  }
+  if (t.precision == Precision::fp8 && t.fp8_scaling == Fp8Scaling::delayed) {
+    keys.report(
+        {"training.bf16_layers", "leave it out, or state another fp8_scaling"},
+        "scales from earlier steps are one context for all layers, which Megatron-LM has no "
+        "layers in bf16 beside");
+  }
+  const auto* model = std::get_if<Transformer>(&scenario.model.shape);
+  if (model == nullptr || model->encoder_layers > 0 || model->diffusion) {
+    keys.report({"training.bf16_layers", "leave it out"},
+                "bf16_layers are the first and last layers of a decoder or an encoder, which '{}' "
+                "is not",
+                scenario.model.name);
+  } else if (t.bf16_layers->first + t.bf16_layers->last > model->layers) {
+    keys.report({"training.bf16_layers", fmt::format("state at most {} together", model->layers)},
+                "{} first and {} last layers stay in bf16, but the model has {}",
+                t.bf16_layers->first, t.bf16_layers->last, model->layers);
+  }
+}
+
 }  // namespace
 
 void check_precision(const Scenario& scenario, const KeyReports& keys) {
@@ -86,6 +115,7 @@ void check_precision(const Scenario& scenario, const KeyReports& keys) {
   const GpuProfile& gpu = scenario.cluster.gpu;
   check_wide_parameters(scenario, keys);
   check_reduce_dtype(scenario, keys);
+  check_bf16_layers(scenario, keys);
   if (needs_scales(t.gradients))
     keys.report({"training.gradients", "use bf16 or fp32"}, "gradients are not added up in {}",
                 name_of(t.gradients));

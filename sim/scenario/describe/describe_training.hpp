@@ -132,6 +132,12 @@ void describe_batches(Io& io, Training& t) {
              "several lengths (THD). Absent: to the whole sequence");
 }
 
+template <class Io>
+void describe(Io& io, Bf16Layers& l) {
+  io.field("first", l.first, between(0, 1e5), "so many at the start");
+  io.field("last", l.last, between(0, 1e5), "so many at the end, before the head");
+}
+
 /// Types of numbers, and how gradients are added up.
 template <class Io>
 void describe_numbers(Io& io, Training& t) {
@@ -151,6 +157,9 @@ void describe_numbers(Io& io, Training& t) {
   io.field("fp8_scaling", t.fp8_scaling, any,
            "where fp8 tensors have their scales from: earlier steps, themselves, each block of 32 "
            "elements, or each 128 of a row (128 x 128 of weights), as DeepSeek-V3's");
+  io.section("bf16_layers", t.bf16_layers, Bf16Layers{},
+             "layers at both ends whose products stay in bf16 beside fp8 or nvfp4, as with "
+             "Megatron-LM's --first-last-layers-bf16; absent: none");
   io.field("reduce_amax", t.reduce_amax, any,
            "delayed scaling: tensor-, context- and data-parallel ranks agree on scales after each "
            "pass, as Transformer Engine's do, or only tensor-parallel ones, or none; absent: all");
@@ -187,6 +196,10 @@ void describe_optimizer(Io& io, Training& t) {
   io.section("muon", t.muon, Muon{},
              "optimizer muon: matrices of hidden layers; what else there is, embeddings, head, "
              "norms, biases, is updated by Adam. Absent: the defaults");
+  io.section(
+      "preconditioner", t.preconditioner, preset_preconditioner(t.optimizer),
+      "optimizers soap and shampoo: matrices of hidden layers; what else there is is updated "
+      "by Adam. Absent: the defaults");
   io.fallback(t.moments, t.moments, "as the weights that are updated");
   io.field("moments", t.moments, any,
            "type that the optimizer keeps its moments in (Megatron-LM's --exp-avg-dtype and "
@@ -196,10 +209,6 @@ void describe_optimizer(Io& io, Training& t) {
   io.field("optimizer_kernels", t.optimizer_kernels, any,
            "fused: as few as possible for all parameters; foreach: one an operation; per_tensor: "
            "one an operation and tensor; composed: one an elementary operation and tensor, as in "
-  io.section(
-      "preconditioner", t.preconditioner, preset_preconditioner(t.optimizer),
-      "optimizers soap and shampoo: matrices of hidden layers; what else there is is updated "
-      "by Adam. Absent: the defaults");
            "TensorFlow without XLA");
   io.field(
       "weight_decay", t.weight_decay, any,

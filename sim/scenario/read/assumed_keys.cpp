@@ -14,13 +14,13 @@ bool always(const Scenario&) { return true; }
 bool has_attention(const Scenario& s) { return std::holds_alternative<Transformer>(s.model.shape); }
 bool is_long(const Scenario& s) { return s.run.horizon.has_value(); }
 bool has_convolutions(const Scenario& s) { return std::holds_alternative<ResNet>(s.model.shape); }
-bool has_replicas(const Scenario& s) { return s.data_parallel() > 1; }
-
 bool has_preconditioners(const Scenario& s) {
   return s.training.optimizer == kSoap || s.training.optimizer == kShampoo;
 }
 struct Row {
   const char* key;
+bool has_replicas(const Scenario& s) { return s.data_parallel() > 1; }
+
   const char* value_key;  ///< the key whose value is shown
   bool (*matters)(const Scenario&);
   const char* absent = "none";  ///< what is shown of a section that is not there
@@ -32,14 +32,14 @@ constexpr Row kRows[] = {
     {"training.micro_batch", "training.micro_batch", always},
     {"training.precision", "training.precision", always},
     {"training.optimizer", "training.optimizer", always},
-    {"training.recompute", "training.recompute.kind", has_attention},
-    {"training.fusion", "training.fusion", always},
     {"training.preconditioner", "training.preconditioner.every", has_preconditioners,
      "presets of its authors"},
     {"training.preconditioner.decomposition_rate", "training.preconditioner.decomposition_rate",
      has_preconditioners, "1.4 TFLOP/s, QR on A100"},
     {"training.attention", "training.attention", has_attention},
     {"parallelism.data.sharding", "parallelism.data.sharding", has_replicas},
+    {"training.recompute", "training.recompute.kind", has_attention},
+    {"training.fusion", "training.fusion", always},
     {"data", "data", always},
     {"host", "host.mode", always},
     {"training.convolution_autotuning", "training.convolution_autotuning", has_convolutions},

@@ -92,6 +92,33 @@ TEST_CASE("Muon has Megatron-LM's presets, and owners of whole matrices where it
   CHECK(all.parallelism.data.sharding == sharding_named("zero1"));
 }
 
+TEST_CASE("layers at both ends stay in bf16 beside quantised ones, one each unless it is said") {
+  const auto kept = [](const std::string& options) {
+    return of_megatron("--bf16 " + options).training.bf16_layers;
+  };
+  const std::string fp8 = "--fp8-format hybrid --fp8-recipe tensorwise ";
+  CHECK(!kept(fp8));
+  CHECK(kept(fp8 + "--first-last-layers-bf16") == Bf16Layers{1, 1});
+  CHECK(kept("--fp4-format e2m1 --first-last-layers-bf16 --num-layers-at-start-in-bf16 0 "
+             "--num-layers-at-end-in-bf16 2") == Bf16Layers{0, 2});
+  CHECK(!kept("--first-last-layers-bf16"));
+  CHECK(of("--bf16 --first-last-layers-bf16").notes.find("no layer is quantised") !=
+        std::string::npos);
+}
+
+// Its bases are new in each step (NVIDIA-NeMo/Emerging-Optimizers
+// emerging_optimizers/legacy_soap/soap.py), with soap_use_kl_shampoo of
+// megatron/core/optimizer/optimizer_config.py.
+TEST_CASE("SOAP has no options, and renews all bases in each step") {
+  const Imported soap = of("--bf16 --optimizer soap --use-distributed-optimizer");
+  const Training& training = soap.scenario.training;
+  CHECK(training.optimizer == "soap");
+  CHECK(training.preconditioner_keys() ==
+        Preconditioner{.every = 1, .largest_side = 0, .kl_statistics = true});
+  CHECK(soap.scenario.parallelism.data.sharding == sharding_named("zero1"));
+  CHECK(soap.notes.find("products of new bases are tf32") != std::string::npos);
+}
+
 TEST_CASE("a way to update split matrices is noted where no rank has a part of one") {
   const Imported one = of("--bf16 --optimizer muon --muon-tp-mode blockwise");
   CHECK(one.scenario.training.muon_keys().tensor_mode == MuonTensorMode::duplicated);

@@ -92,6 +92,28 @@ TEST_CASE("NVFP4 is gathered where the file has a distributed optimizer") {
   CHECK(gathers("ddp:\n  use_distributed_optimizer: true\n"));
 }
 
+TEST_CASE("a recipe's name says how fp8 is scaled, and which layers stay in bf16") {
+  const auto training = [](const std::string& recipe) {
+    const std::string file =
+        "model:\n  tensor_model_parallel_size: 1\n  seq_length: 4096\n"
+        "train:\n  global_batch_size: 512\n  micro_batch_size: 1\n"
+        "ddp:\n  use_distributed_optimizer: true\nmixed_precision: " +
+        recipe + "\n";
+    return import_of("bridge.yaml", file, {.model = "llama3-8b", .nodes = 2}).scenario.training;
+  };
+  const Training current = training("bf16_with_fp8_current_scaling_mixed");
+  CHECK(current.precision == Precision::fp8);
+  CHECK(current.fp8_scaling == Fp8Scaling::current);
+  CHECK(current.fp8_parameters);
+  CHECK(current.bf16_layers == Bf16Layers{1, 1});
+  CHECK(training("nemotron_h_bf16_with_fp8_current_scaling_mixed").bf16_layers == Bf16Layers{2, 2});
+  const Training blocks = training("bf16_with_fp8_subchannel_scaling_mixed");
+  CHECK(blocks.fp8_scaling == Fp8Scaling::blockwise);
+  CHECK(!blocks.fp8_parameters);
+  CHECK(!blocks.bf16_layers);
+  CHECK(training("bf16_with_fp8_delayed_scaling_mixed").fp8_scaling == Fp8Scaling::delayed);
+}
+
 TEST_CASE("options state what a recipe's file leaves out") {
   const std::string file = "model:\n  tensor_model_parallel_size: 1\n";
   CHECK(refusal_of("bridge.yaml", file, {.model = "llama3-8b"}).find("--micro-batch N") !=
