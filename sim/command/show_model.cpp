@@ -103,8 +103,9 @@ std::string attention_of(const Transformer& t) {
 }
 
 std::string delta_net_of(const GatedDeltaNet& d) {
-  return fmt::format("{} heads of values, {} of queries and keys, of {} x {}", d.value_heads,
-                     d.key_heads, d.key_dim, d.value_dim);
+  return fmt::format("{} heads of values, {} of queries and keys, of {} x {}{}", d.value_heads,
+                     d.key_heads, d.key_dim, d.value_dim,
+                     d.gate_rank > 0 ? ", a decay a channel" : "");
 }
 
 /// "36 gated delta nets (...), 12 of attention, 48 of experts".

@@ -97,24 +97,28 @@ double mixer(const Transformer& m) {
          inner * real(m.hidden) + biases;
 }
 
-/// A gated delta net: both linear layers, taps, a decay and a step's bias a head, and one norm.
+/// A gated delta net: both linear layers, taps, a decay and a step's bias a head, and one norm. Or
+/// narrow layers of decays and of gates instead of wide ones, and a step's bias a channel.
 double delta_net(const Transformer& m) {
   const GatedDeltaNet& d = *m.hybrid->delta_net;
   const double keys = real(d.key_width()), values = real(d.value_width());
-  const double heads = real(d.value_heads);
-  return real(m.hidden) * (2 * keys + 2 * values + 2 * heads) +
-         (2 * keys + values) * real(d.convolution) + 2 * heads + real(d.value_dim) +
-         values * real(m.hidden);
+  const double heads = real(d.value_heads), rank = real(d.gate_rank);
+  const double gates =
+      rank > 0 ? rank * (2 * real(m.hidden) + keys + values) : real(m.hidden) * (values + heads);
+  return real(m.hidden) * (2 * keys + values + heads) + gates +
+         (2 * keys + values) * real(d.convolution) + heads + (rank > 0 ? keys : heads) +
+         real(d.value_dim) + values * real(m.hidden);
 }
 
 double hybrid_parts(const Transformer& m, std::string_view letters) {
   double sum = 0;
   for (const char kind : letters) {
-    sum += norm_size(m, m.hidden) + (kind == 'M'   ? mixer(m)
-                                     : kind == 'G' ? delta_net(m)
-                                     : kind == '*' ? plain_attention(m)
-                                     : kind == 'E' ? expert_layer(m)
-                                                   : mlp_size(m, m.ffn) + mlp_biases(m));
+    sum +=
+        norm_size(m, m.hidden) + (kind == 'M'   ? mixer(m)
+                                  : kind == 'G' ? delta_net(m)
+                                  : kind == '*' ? (m.mla ? latent_attention(m) : plain_attention(m))
+                                  : kind == 'E' ? expert_layer(m)
+                                                : mlp_size(m, m.ffn) + mlp_biases(m));
   }
   return sum;
 }

@@ -42,13 +42,16 @@ struct LatentAttention {
 };
 
 /// A gated delta net (Yang et al. 2024, arXiv 2412.06464): linear attention whose states forget,
-/// and correct what they hold. Heads of values share those of keys, as many as divide them.
+/// and correct what they hold. Heads of values share those of keys, as many as divide them. One
+/// whose decays are of each channel of the keys is Kimi delta attention (Kimi Team 2025, arXiv
+/// 2510.26692): narrow layers make its decays, and the gates of its output.
 struct GatedDeltaNet {
   std::int64_t key_heads = 0;    ///< of queries and keys
   std::int64_t value_heads = 0;  ///< each has a state of key_dim x value_dim
   std::int64_t key_dim = 128;
   std::int64_t value_dim = 128;
   std::int64_t convolution = 4;  ///< taps
+  std::int64_t gate_rank = 0;    ///< width of the narrow layers; 0: each head has one decay
   std::int64_t key_width() const { return key_heads * key_dim; }
   std::int64_t value_width() const { return value_heads * value_dim; }
   bool operator==(const GatedDeltaNet&) const = default;

@@ -9,6 +9,7 @@
 
 #include "sim/cluster/kernel_time.hpp"
 #include "sim/ops/blocks.hpp"
+#include "sim/scenario/read/assumed_keys.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;
@@ -105,4 +106,84 @@ TEST_CASE("layers of several parts hold what layers of one part do") {
   // Whole layers are computed again from one input, not from two.
   const std::string again = "\nrun: {steps: 1, warmup: 0}\n";
   CHECK(Experiment(hybrid("G-G-", 2, "") + again).step_seconds() > 0);
+}
+
+// --- Kimi delta attention: decays of channels. With r the rank of what makes decays and gates, a
+// token has
+//   2 h (2 k + v + n) + 2 r (2 h + k + v) + 2 (4 taps (2 k + v) + 4 n K V) + 2 v h
+// forward.
+
+namespace {
+
+constexpr double r = 64;
+
+std::string kimi(const std::string& pattern, const std::string& net = "",
+                 const std::string& more = "") {
+  return fmt::format(
+      "cluster: {{base: dgx-h100, nodes: 1}}\n"
+      "model: {{name: m, layers: {}, hidden: 1024, heads: 8, ffn: 4096, vocabulary: 32000, "
+      "rms_norm: true, bias: false, tied_embeddings: false, dropout: false, {}"
+      "hybrid: {{pattern: \"{}\", delta_net: {{key_heads: 16, value_heads: 16, gate_rank: "
+      "64{}}}}}}}\n"
+      "training: {{sequence_length: 2048, global_batch: 8, attention: flash3, "
+      "vocabulary_multiple: 1}}\n",
+      pattern.size(), more, pattern, net);
+}
+
+}  // namespace
+
+TEST_CASE("the parameters of Kimi Linear are those of its released weights but for router biases") {
+  const Model model = load_model("kimi-linear-48b-a3b", Library{{source_folder()}});
+  CHECK(parameter_count(model) == 49'122'675'072);
+  CHECK(build(scenario_of("cluster: {base: dgx-h100, nodes: 8}\nmodel: kimi-linear-48b-a3b\n"
+                          "training: {sequence_length: 4096, global_batch: 64}\n"
+                          "parallelism: {expert: {degree: 8}}\n"))
+            .total_parameters == 49'122'675'072);
+}
+
+TEST_CASE("decays and gates of channels come from narrow layers") {
+  const double tokens = 8 * s, w = n * K;
+  const double net =
+      2 * h * (3 * w + n) + 2 * r * (2 * h + 2 * w) + 2 * (4 * 3 * w + 4 * n * K * K) + 2 * w * h;
+  const auto flops_of = [](const std::string& text) {
+    return build(scenario_of(text)).model_flops.flops();
+  };
+  CHECK(flops_of(kimi("GG-")) - flops_of(kimi("G-")) == nine_digits(3 * tokens * net));
+  CHECK(flops_of(kimi("G-G*") + "parallelism: {tensor: 4, sequence: true}\n") ==
+        nine_digits(flops_of(kimi("G-G*"))));
+  // Latent attention stands among nets as elsewhere.
+  const std::string mla =
+      "mla: {query_rank: 0, kv_rank: 256, nope_dim: 128, rope_dim: 64, value_dim: 128}, ";
+  const OpGraph graph = build(scenario_of(kimi("G-*-", "", mla)));
+  CHECK(graph.total_parameters == parameter_count(scenario_of(kimi("G-*-", "", mla)).model));
+}
+
+TEST_CASE("decays of channels are read in fp32 by each kernel of the rule") {
+  const Op op = op_of(build(scenario_of(kimi("G-"))), "delta net");
+  const double pairs = s * n, C = 64, state = 2 * K * K / C;
+  const double chunks = 0.8 * (24 * K + 8 * K + 12 * C + state) * 1e-12 + 3.7e-9;
+  const double backward = (50 * K + 20 * K + 4 * C + 2 * state) * 1e-12 + 13.5e-9;
+  CHECK(seconds_of(op.forward, "delta rule chunks") == nine_digits(pairs * chunks));
+  CHECK(seconds_of(op.backward, "delta rule chunks backward") == nine_digits(pairs * backward));
+  CHECK(seconds_of(op.forward, "delta rule states") ==
+        nine_digits(std::max(30e-9 * s, pairs * 0.8 * (8 * K + state) * 1e-12)));
+  CHECK(seconds_of(op.backward, "delta rule states backward") ==
+        nine_digits(std::max(90e-9 * s, pairs * (20 * K + 2 * state) * 1e-12)));
+  CHECK(seconds_of(op.forward, "queries, keys, values laid out") == 0);
+  // Kept are the wide layer's output, what the narrow ones make of decays and gates, queries, keys
+  // and values, decays in fp32, each head's step and two matrices of its chunk, and the output.
+  const double w = n * K;
+  const double each =
+      2 * (3 * w + n) + 2 * w + 2 * w + 2 * 3 * w + 4 * w + n * (2 + 2 * 2 * C) + 2 * w;
+  CHECK(op.saved.bytes() == nine_digits(s * each));
+}
+
+TEST_CASE("rates of delta nets are of heads of 128 x 128, and others' are assumed") {
+  const auto assumed = [](const std::string& net) {
+    for (const AssumedKey& key : assumed_keys(scenario_of(kimi("G-", net)), {}))
+      if (key.key == "model.hybrid.delta_net") return key.value;
+    return std::string();
+  };
+  CHECK(assumed("").empty());
+  CHECK(assumed(", key_dim: 64") == "rates of 128 x 128 in proportion to 64 x 128");
 }

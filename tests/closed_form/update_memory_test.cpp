@@ -3,12 +3,13 @@
 // P parameters on N ranks: 4 P bytes, or 4 P / N where the optimizer is sharded. DeepSpeed joins its
 // share of the gradients before it casts that, 2 P / N more, and keeps what earlier micro-batches
 // summed up beside the share of the one at hand, 2 x 2 P / N.
+#include "sim/plan/memory/update_memory.hpp"
+
 #include <string>
 
 #include <fmt/format.h>
 
 #include "sim/plan/memory/memory.hpp"
-#include "sim/plan/memory/update_memory.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;
@@ -27,9 +28,7 @@ parallelism: {{data: {{{}}}}}
                                  8 * micro_batches, training, data));
 }
 
-double held(const Scenario& scenario) {
-  return update_bytes(scenario, build(scenario), 0).bytes();
-}
+double held(const Scenario& scenario) { return update_bytes(scenario, build(scenario), 0).bytes(); }
 
 double by_deepspeed(Scenario scenario) {
   scenario.framework = Framework::deepspeed;

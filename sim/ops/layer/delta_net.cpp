@@ -17,6 +17,13 @@
 //   forward    4K + 4V + 2KV/C
 //   backward   the states again, and their gradients 6K + 6V + 2KV/C
 // which wait for the chunk before: a sequence takes so long however few heads it has.
+//
+// Kimi delta attention (Kimi Team 2025, arXiv 2510.26692, section 3; modules as in
+// fla-org/flash-linear-attention fla/layers/kda.py) has a decay for each channel of the keys, which
+// narrow layers make, as they do the gates. Its kernels (fla/ops/kda/chunk_fwd.py, chunk_bwd.py)
+// read decays in fp32 three times more forward, 12K, write keys that have decayed once more, 2K, and
+// read and write decays and their gradients backward, 24K; those from chunk to chunk move as much.
+// Queries, keys and values have a convolution each, which leaves them as tensors of their own.
 #include "sim/ops/layer/layers.hpp"
 #include "sim/ops/style/style.hpp"
 
@@ -35,6 +42,15 @@ constexpr double kFromMemory = 0.8;
 constexpr double kForwardBusy = 120, kBackwardBusy = 580;
 /// Nanoseconds a position of the longest sequence, from chunk to chunk.
 constexpr double kForwardChain = 20, kBackwardChain = 60;
+
+// Of Kimi delta attention: forward, 660 shapes on the same GPUs (ai-dynamo/aiconfigurator@095f58a,
+// chunk_kda, sglang 0.5.16): 12 % off in the mean, by GPU between 9 % too short and 2 % too long;
+// fla's own on GB200 and B200 are 17 to 24 % shorter, on H20 2 to 6 % (MoonshotAI/FlashKDA@1ce47ea;
+// pytorch/helion@3e928d1). Backward, one shape: 9.0 ms of 8192 tokens and 96 heads on B200
+// (pytorch/helion@3e928d1 examples/linear/BENCHMARKS.md, both directions less the forward one); its
+// chain is longer as that of the rule with one decay a head.
+constexpr double kForwardBusyByChannel = 370, kBackwardBusyByChannel = 1350;
+constexpr double kForwardChainByChannel = 30, kBackwardChainByChannel = 90;
 
 constexpr double kChunk = 64;
 
@@ -58,14 +74,17 @@ struct RuleBytes {
   double chunks, states;
 };
 
-RuleBytes forward_bytes(double k, double v) {
+bool decays_channels(const GatedDeltaNet& d) { return d.gate_rank > 0; }
+
+RuleBytes forward_bytes(double k, double v, bool by_channel) {
   const double state = 2 * k * v / kChunk;
-  return {10 * k + 8 * v + 12 * kChunk + state, 4 * k + 4 * v + state};
+  return {(by_channel ? 24 : 10) * k + 8 * v + 12 * kChunk + state, 4 * k + 4 * v + state};
 }
 
-RuleBytes backward_bytes(double k, double v) {
+RuleBytes backward_bytes(double k, double v, bool by_channel) {
   const double state = 2 * k * v / kChunk;
-  return {26 * k + 20 * v + 4 * kChunk + 2 * state, 10 * k + 10 * v + 2 * state};
+  return {(by_channel ? 50 : 26) * k + 20 * v + 4 * kChunk + 2 * state,
+          10 * k + 10 * v + 2 * state};
 }
 
 /// The kernels of one direction.
@@ -95,12 +114,14 @@ void add_rule(Items& items, const Pass& pass, const GatedDeltaNet& d, const Rule
   items.emplace_back(std::move(states));
 }
 
-constexpr double kDecay = 4;    // bytes of a head's decay, in fp32
+constexpr double kDecay = 4;    // bytes of a decay, in fp32
 constexpr double kFactors = 2;  // a head's decay and how much it learns
 
 }  // namespace
 
 std::int64_t delta_net_input_width(const Pass& pass, const GatedDeltaNet& d) {
+  if (decays_channels(d))
+    return (2 * d.key_width() + d.value_width() + d.value_heads) / pass.tensor;
   return 2 * (d.key_width() + d.value_width() + d.value_heads) / pass.tensor;
 }
 
@@ -111,42 +132,54 @@ Op gated_delta_net(const Pass& pass, const GatedDeltaNet& d) {
   const double pairs = w.tokens * w.heads;
   const double norms = 2 * element * w.tokens * 2 * w.keys;
   const double repeated = 2 * element * w.tokens * (w.keys + w.repeated);
-  const double factors = (kFactors * element + element + kDecay) * pairs;
+  const bool by_channel = decays_channels(d);
+  // Of each channel what the narrow layers make, the decay in fp32, and its sum over a chunk.
+  const double factors = by_channel
+                             ? (element + 3 * kDecay) * w.tokens * w.keys + 2 * element * pairs
+                             : (kFactors * element + element + kDecay) * pairs;
   const double one = element * w.tokens * w.values;
   const bool repeats = d.value_heads > d.key_heads;
   const auto k = static_cast<double>(d.key_dim), v = static_cast<double>(d.value_dim);
   Op op;
   op.name = "delta net";
-  // Taps; of each head the decay and the bias of its step; one norm for all heads.
-  op.parameters = {w.channels * static_cast<double>(d.convolution), w.heads, w.heads, v};
+  // Taps; of each head the decay, and the bias of its step or of each channel's; one norm for all.
+  op.parameters = {w.channels * static_cast<double>(d.convolution), w.heads,
+                   by_channel ? w.keys : w.heads, v};
   op.output = Bytes{one};
   Items& f = op.forward;
   f.emplace_back(memory_bound("causal convolution", convolution));
-  f.emplace_back(memory_bound("queries, keys, values laid out", convolution));
+  if (!by_channel) f.emplace_back(memory_bound("queries, keys, values laid out", convolution));
   f.emplace_back(memory_bound("norms of queries and keys", norms, MemoryRate::norm));
   if (repeats) f.emplace_back(memory_bound("queries and keys repeated", repeated));
   f.emplace_back(memory_bound("decays", factors));
-  add_rule(f, pass, d, forward_bytes(k, v),
-           {"delta rule chunks", "delta rule states", kFromMemory, kForwardBusy, kForwardChain});
+  add_rule(f, pass, d, forward_bytes(k, v, by_channel),
+           {"delta rule chunks", "delta rule states", kFromMemory,
+            by_channel ? kForwardBusyByChannel : kForwardBusy,
+            by_channel ? kForwardChainByChannel : kForwardChain});
   f.emplace_back(memory_bound("gated norm", 3 * one, MemoryRate::norm));
 
   Items& b = op.backward;
   b.emplace_back(memory_bound("gated norm backward", 5 * one, MemoryRate::norm));
-  add_rule(b, pass, d, backward_bytes(k, v),
-           {"delta rule chunks backward", "delta rule states backward", 1, kBackwardBusy,
-            kBackwardChain});
+  add_rule(b, pass, d, backward_bytes(k, v, by_channel),
+           {"delta rule chunks backward", "delta rule states backward", 1,
+            by_channel ? kBackwardBusyByChannel : kBackwardBusy,
+            by_channel ? kBackwardChainByChannel : kBackwardChain});
   b.emplace_back(memory_bound("decays backward", 2 * factors));
   if (repeats) b.emplace_back(memory_bound("queries and keys gradient sum", repeated));
   b.emplace_back(memory_bound("norms of queries and keys backward", 1.5 * norms, MemoryRate::norm));
-  b.emplace_back(memory_bound("queries, keys, values gradient joined", convolution));
+  if (!by_channel)
+    b.emplace_back(memory_bound("queries, keys, values gradient joined", convolution));
   b.emplace_back(memory_bound("causal convolution backward", 1.5 * convolution));
   for (const double tensor : op.parameters) b.emplace_back(GradientReady{tensor});
 
   // Kept are the output of the linear layer before the net; queries, keys and values as the rule
-  // takes them, its factors, the inverse of a chunk, and its output.
+  // takes them, its factors, the inverse of a chunk, and its output; by channels also what makes
+  // decays and gates, and the products of queries with keys.
+  const double decays = by_channel ? (kDecay + element) * w.tokens * w.keys + one : kDecay * pairs;
+  const double matrices = (by_channel ? 2 : 1) * element * kChunk;
   op.saved = Bytes{element * w.tokens * static_cast<double>(delta_net_input_width(pass, d)) +
-                   element * w.tokens * (2 * w.repeated + w.values) +
-                   (kDecay + element + element * kChunk) * pairs + one};
+                   element * w.tokens * (2 * w.repeated + w.values) + decays +
+                   (element + matrices) * pairs + one};
   op.kept_for_weights = op.saved;
   // Megatron-LM counts the convolution, and four products of a state
   // (megatron/training/training.py, num_floating_point_operations).

@@ -71,7 +71,8 @@ std::int64_t mamba_input_width(const Pass& pass, const MambaShape& shape);
 Op mamba_mixer(const Pass& pass, const MambaShape& shape);
 
 /// Width on this rank of what the linear layer before a gated delta net makes: queries, keys,
-/// values, gates, and two numbers a head.
+/// values, gates, and two numbers a head; or queries, keys, values and one number a head where
+/// narrow layers make decays and gates.
 std::int64_t delta_net_input_width(const Pass& pass, const GatedDeltaNet& shape);
 /// Convolution, delta rule and gated norm.
 Op gated_delta_net(const Pass& pass, const GatedDeltaNet& shape);

@@ -18,15 +18,25 @@ Vertices LayerStack::add_mamba(OpDag& dag, const Vertices& inputs) const {
                  LoraTarget::out_proj, inner, true);
 }
 
-/// A gated delta net between its linear layers, which have no biases.
+/// A gated delta net between its linear layers, which have no biases. Narrow layers for decays and
+/// gates read what the wide one reads, and are whole on each tensor rank.
 Vertices LayerStack::add_delta_net(OpDag& dag, const Vertices& inputs) const {
   const GatedDeltaNet& d = *model.hybrid->delta_net;
   const std::int64_t h = model.hidden, values = d.value_width() / pass.tensor;
   const std::int64_t width = delta_net_input_width(pass, d);
   const Pass own = pass_at(LoraTarget::in_proj);
-  const Vertices in = add_column(dag, inputs, column_linear(own, "delta net in", h, width, false),
-                                 LoraTarget::in_proj, h, width);
-  const Vertex net = dag.add(gated_delta_net(pass, d), in);
+  Vertices made = add_column(dag, inputs, column_linear(own, "delta net in", h, width, false),
+                             LoraTarget::in_proj, h, width);
+  const auto add_narrow = [&](const std::string& name, std::int64_t out) {
+    const Vertex down =
+        dag.add(replicated_linear(pass, name + " down", h, d.gate_rank, false), inputs);
+    made.push_back(dag.add(column_linear(pass, name + " up", d.gate_rank, out, false), {down}));
+  };
+  if (d.gate_rank > 0) {
+    add_narrow("decays", d.key_width() / pass.tensor);
+    add_narrow("gates", values);
+  }
+  const Vertex net = dag.add(gated_delta_net(pass, d), made);
   return add_row(dag, {net}, row_linear(pass, "delta net out", values, h, false),
                  LoraTarget::out_proj, values, true);
 }

@@ -100,16 +100,20 @@ void check_hybrid(const Transformer& t, const KeyReports& keys) {
   if (h.delta_net && h.delta_net->value_heads % h.delta_net->key_heads != 0)
     keys.report({"model.hybrid.delta_net.key_heads"}, "key_heads {} do not divide value_heads {}",
                 h.delta_net->key_heads, h.delta_net->value_heads);
+  if (h.delta_net && h.delta_net->gate_rank > 0 &&
+      h.delta_net->value_heads != h.delta_net->key_heads)
+    keys.report({"model.hybrid.delta_net.gate_rank", "leave it out, or state as many key_heads"},
+                "decays of each channel are of nets with a head of keys for each of values");
   check_apart(keys, "hybrid",
-              {{"mla", t.mla.has_value()},
-               {"encoder_layers", t.encoder_layers > 0},
+              {{"encoder_layers", t.encoder_layers > 0},
                {"post_norm", t.post_norm},
                {"vision", t.vision.has_value()}},
               "not modelled");
   if (t.window && !h.has('*'))
     keys.report({"model.window", "leave it out"}, "no layer of the pattern has attention");
   if (h.rotary) {
-    check_apart(keys, "hybrid.rotary", {{"positions", t.positions > 0}, {"alibi", t.alibi}},
+    check_apart(keys, "hybrid.rotary",
+                {{"positions", t.positions > 0}, {"alibi", t.alibi}, {"mla", t.mla.has_value()}},
                 "it stands in their place");
   }
 }

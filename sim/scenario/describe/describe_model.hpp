@@ -49,6 +49,9 @@ void describe(Io& io, GatedDeltaNet& d) {
   io.field("key_dim", d.key_dim, between(1, 1e5), "width of a head's queries and keys");
   io.field("value_dim", d.value_dim, between(1, 1e5), "width of a head's values");
   io.field("convolution", d.convolution, between(1, 100), "taps along the tokens");
+  io.field("gate_rank", d.gate_rank, between(0, 1e5),
+           "Kimi delta attention: width of the narrow layers behind which come a decay for each "
+           "channel of the keys and the gates of the output; 0: a decay a head, and whole gates");
 }
 
 template <class Io>
@@ -95,7 +98,7 @@ void describe(Io& io, Transformer& t) {
   io.section(
       "hybrid", t.hybrid, HybridLayers{},
       "layers by a pattern of parts, some of them mixers of Mamba-2, as Nemotron-H's, or gated "
-      "delta nets, as Qwen3-Next's; absent: each has attention and an MLP");
+      "delta nets, as Qwen3-Next's and Kimi Linear's; absent: each has attention and an MLP");
   io.section("window", t.window, AttentionWindow{},
              "layers whose attention is narrower than the sequence; absent: none");
   io.section("tower", t.tower, VisionTower{},

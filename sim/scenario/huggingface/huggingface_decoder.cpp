@@ -20,7 +20,8 @@ const Keys kVocabulary{"vocab_size", "padded_vocab_size"};
 const Keys kPositions{"max_position_embeddings", "n_positions"};
 const Keys kExperts{"num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts",
                     "ffn_config.moe_num_experts"};
-const Keys kTopK{"num_experts_per_tok", "moe_k", "moe_topk", "ffn_config.moe_top_k"};
+const Keys kTopK{"num_experts_per_tok", "num_experts_per_token", "moe_k", "moe_topk",
+                 "ffn_config.moe_top_k"};
 const Keys kExpertFfn{"moe_intermediate_size", "ffn_config.ffn_hidden_size"};
 const Keys kSharedFfn{"shared_expert_intermediate_size", "shared_intermediate_size",
                       "moe_shared_expert_intermediate_size"};

@@ -141,6 +141,29 @@ std::string pattern_of_sparse_qwen(Translation& t) {
   return pattern;
 }
 
+/// Whether a list of layers, counted from 1 on, has that one.
+bool names_layer(const Entry& list, std::size_t layer) {
+  const std::string number = std::to_string(layer);
+  return std::ranges::any_of(list.value.items,
+                             [&](const Tree& item) { return item.scalar == number; });
+}
+
+/// Delta nets where the list has the layer, and experts behind the first dense ones.
+std::string pattern_of_kimi(Translation& t) {
+  const Entry* nets = t.find({"linear_attn_config.kda_layers"});
+  t.find({"linear_attn_config.full_attn_layers"});
+  const std::size_t layers = layers_stated(t);
+  const bool has_experts = t.integer({"num_experts"}).value_or(0) > 0;
+  const auto dense = static_cast<std::size_t>(t.integer({"first_k_dense_replace"}).value_or(0));
+  const auto step = static_cast<std::size_t>(t.integer({"moe_layer_freq"}, 1).value_or(1));
+  std::string pattern;
+  for (std::size_t layer = 0; layer < layers; ++layer) {
+    pattern += nets != nullptr && names_layer(*nets, layer + 1) ? 'G' : '*';
+    pattern += has_experts && layer >= dense && layer % step == 0 ? 'E' : '-';
+  }
+  return pattern;
+}
+
 // --- what letters stand for
 
 /// Projections of mixers have no biases here, their convolutions do.
@@ -206,6 +229,20 @@ void mixers_of_qwen(Translation& t, Tree& hybrid) {
   t.set(hybrid, "delta_net", std::move(net));
 }
 
+/// Kimi delta attention: as many heads of keys as of values, all of one width, which is the rank of
+/// decays and gates, too.
+void mixers_of_kimi(Translation& t, Tree& hybrid) {
+  if (!t.text({"linear_attn_config.num_heads"})) return;
+  Tree net = t.empty();
+  t.copy(net, "key_heads", {"linear_attn_config.num_heads"});
+  t.copy(net, "value_heads", {"linear_attn_config.num_heads"});
+  t.copy(net, "key_dim", {"linear_attn_config.head_dim"});
+  t.copy(net, "value_dim", {"linear_attn_config.head_dim"});
+  t.copy(net, "gate_rank", {"linear_attn_config.head_dim"});
+  t.copy(net, "convolution", {"linear_attn_config.short_conv_kernel_size"});
+  t.set(hybrid, "delta_net", std::move(net));
+}
+
 /// A model without experts has the shared expert as its MLP.
 void rest_of_granite(Translation& t) {
   if (t.integer({"num_local_experts"}).value_or(0) == 0)
@@ -241,6 +278,17 @@ const std::vector<ModelLayout>& hybrid_huggingface_layouts() {
        .parts = 2,
        .mixers = mixers_of_granite,
        .rest = rest_of_granite},
+      {.names = "kimi_linear",
+       .sizes = "163840 4096 11008 32 32 null - false",
+       .keys = "moe_intermediate_size=null num_experts=null num_experts_per_token=null "
+               "num_shared_experts=0 first_k_dense_replace=0 moe_layer_freq=1 "
+               "kv_lora_rank=null q_lora_rank=null qk_nope_head_dim=null qk_rope_head_dim=null "
+               "v_head_dim=null linear_attn_config.kda_layers=null "
+               "linear_attn_config.full_attn_layers=null linear_attn_config.num_heads=null "
+               "linear_attn_config.head_dim=null linear_attn_config.short_conv_kernel_size=4",
+       .pattern = pattern_of_kimi,
+       .parts = 2,
+       .mixers = mixers_of_kimi},
       {.names = "nemotron_h",
        .sizes = "131072 4096 21504 - 32 8 128 false",
        .keys = "layers_block_type=null hybrid_override_pattern=null attention_bias=false "

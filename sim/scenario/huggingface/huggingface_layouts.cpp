@@ -20,7 +20,7 @@ const std::vector<RefusedLayouts>& refused_huggingface_layouts() {
       {"jamba plamo2", "some of its layers have a state of Mamba's first kind"},
       {"falcon_h1 hymba phi4flash recurrent_gemma zamba zamba2",
        "some of its layers have a state beside attention or of another kind than Mamba-2's"},
-      {"bailing_hybrid bailing_moe_linear bailing_moe_v2_5 kimi_linear minimax minimax_m1 "
+      {"bailing_hybrid bailing_moe_linear bailing_moe_v2_5 minimax minimax_m1 "
        "minimax_text_01 olmo_hybrid",
        "some of its layers have linear attention of another kind than gated delta nets"},
       {"lfm2 lfm2_moe", "some of its layers are convolutions"},

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "sim/scenario/describe/frameworks.hpp"
 #include "sim/scenario/read/keys.hpp"
 
@@ -17,10 +19,10 @@ bool has_convolutions(const Scenario& s) { return std::holds_alternative<ResNet>
 bool has_preconditioners(const Scenario& s) {
   return s.training.optimizer == kSoap || s.training.optimizer == kShampoo;
 }
-struct Row {
-  const char* key;
 bool has_replicas(const Scenario& s) { return s.data_parallel() > 1; }
 
+struct Row {
+  const char* key;
   const char* value_key;  ///< the key whose value is shown
   bool (*matters)(const Scenario&);
   const char* absent = "none";  ///< what is shown of a section that is not there
@@ -36,16 +38,27 @@ constexpr Row kRows[] = {
      "presets of its authors"},
     {"training.preconditioner.decomposition_rate", "training.preconditioner.decomposition_rate",
      has_preconditioners, "1.4 TFLOP/s, QR on A100"},
-    {"training.attention", "training.attention", has_attention},
-    {"parallelism.data.sharding", "parallelism.data.sharding", has_replicas},
     {"training.recompute", "training.recompute.kind", has_attention},
     {"training.fusion", "training.fusion", always},
+    {"training.attention", "training.attention", has_attention},
+    {"parallelism.data.sharding", "parallelism.data.sharding", has_replicas},
     {"data", "data", always},
     {"host", "host.mode", always},
     {"training.convolution_autotuning", "training.convolution_autotuning", has_convolutions},
     {"checkpoint", "checkpoint", is_long},
     {"reliability", "reliability", is_long, "as Llama 3 405B"},
 };
+
+/// Kernels of delta nets were measured with heads of 128 x 128 alone (sim/ops/layer/delta_net.cpp):
+/// what is taken for others; "" where there are none.
+std::string unmeasured_delta_net(const Scenario& scenario) {
+  constexpr std::int64_t kMeasured = 128;
+  const auto* t = std::get_if<Transformer>(&scenario.model.shape);
+  if (t == nullptr || !t->hybrid || !t->hybrid->delta_net) return "";
+  const GatedDeltaNet& d = *t->hybrid->delta_net;
+  if (d.key_dim == kMeasured && d.value_dim == kMeasured) return "";
+  return fmt::format("rates of 128 x 128 in proportion to {} x {}", d.key_dim, d.value_dim);
+}
 
 bool is_preset(const Scenario& scenario, const std::string& key) {
   const auto& presets = framework_presets();
@@ -68,6 +81,8 @@ std::vector<AssumedKey> assumed_keys(const Scenario& scenario,
     if (row.matters(scenario) && !stated.contains(row.key) && !is_preset(scenario, row.key))
       assumed.push_back({row.key, value_of(row)});
   }
+  if (const std::string sizes = unmeasured_delta_net(scenario); !sizes.empty())
+    assumed.push_back({"model.hybrid.delta_net", sizes});
   return assumed;
 }
 

@@ -115,13 +115,12 @@ TEST_CASE("what the core cannot hold is refused with the reason, at its place") 
             "config.json:1:16: model: model_type 'mamba2' cannot be simulated: "
             "its layers have a state instead of attention"));
   CHECK(has(reason("jamba"), "a state of Mamba's first kind"));
-  CHECK(
-      has(refusal_of(R"({"model_type": "kimi_linear", "num_hidden_layers": 48, "hidden_size": 2048,
+  CHECK(has(refusal_of(R"({"model_type": "minimax_m1", "num_hidden_layers": 48, "hidden_size": 2048,
       "num_attention_heads": 16, "num_key_value_heads": 2, "head_dim": 256, "vocab_size": 151936,
       "intermediate_size": 5120, "num_experts": 512, "num_experts_per_tok": 10,
       "moe_intermediate_size": 512})"),
-          "model: {layers: 48, hidden: 2048, heads: 16, kv_heads: 2, head_dim: 256, ffn: 5120, "
-          "vocabulary: 151936, experts: {count: 512, top_k: 10, ffn: 512}, positions: 0,"));
+            "model: {layers: 48, hidden: 2048, heads: 16, kv_heads: 2, head_dim: 256, ffn: 5120, "
+            "vocabulary: 151936, experts: {count: 512, top_k: 10, ffn: 512}, positions: 0,"));
   CHECK(has(reason("minimax"), "some of its layers have linear attention"));
   CHECK(has(reason("bart"), "an encoder and a decoder"));
   CHECK(has(reason("gemma3n"), "embedding of its own"));
