@@ -208,7 +208,6 @@ class MegatronExport {
       model_.value("--moe-router-num-groups", experts.groups);
       model_.value("--moe-router-group-topk", experts.top_groups);
     }
-    model_.flag_if(experts.shared_gate, "--moe-shared-expert-gate");
     model_.flag("--moe-grouped-gemm");
     const ExpertParallel& split = p_.expert;
     model_.flag_if(split.router_fusion, "--moe-router-fusion");

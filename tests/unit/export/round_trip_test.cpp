@@ -77,7 +77,7 @@ TEST_CASE("Megatron-LM's options bring back the plan") {
         "parallelism.data={sharding: zero1, overlap: true, overlap_param_gather: true}",
         "parallelism.data={sharding: zero1, offload_optimizer: true, bucket: 1 GB}",
         "parallelism.data={sharding: zero2, averaging: collective}",
-        "parallelism.data={sharding: zero2, reduce_dtype: fp16}",
+        "parallelism.data={sharding: zero2, reduce_dtype: fp16};training.gradients=fp32",
         "parallelism.data={sharding: zero3, overlap: true, check_for_nan_in_grad: false}"},
        {"training.precision=bf16", "training.precision=bf16;training.gradients=bf16",
         // Without a fixed scale of the loss Megatron-LM does not look at gradients in fp16.
@@ -196,7 +196,7 @@ TEST_CASE("DeepSpeed's keys bring back the plan") {
                 "parallelism.data={sharding: zero3, persistence_threshold: 5000}",
                 "parallelism.data={sharding: zero3, shard_degree: 4}",
                 "parallelism.data={sharding: zero1, offload_optimizer: true, bucket: 100 MB}",
-                "parallelism.data={sharding: zero2, reduce_dtype: fp32}"},
+                "parallelism.data={sharding: zero2, reduce_dtype: fp16};training.gradients=fp32"},
                {"training.precision=bf16", "training.precision=fp16", "training.precision=fp32",
                 "training.precision=tf32", "training.precision=bf16;training.gradients=fp32"},
                {"training.optimizer=adam", "training.optimizer=sgd", "training.optimizer=momentum",
