@@ -278,12 +278,13 @@ const std::vector<ModelLayout>& hybrid_huggingface_layouts() {
        .parts = 2,
        .mixers = mixers_of_granite,
        .rest = rest_of_granite},
+      // Its class has no widths of latent attention by default: those of the released model.
       {.names = "kimi_linear",
        .sizes = "163840 4096 11008 32 32 null - false",
        .keys = "moe_intermediate_size=null num_experts=null num_experts_per_token=null "
                "num_shared_experts=0 first_k_dense_replace=0 moe_layer_freq=1 "
-               "kv_lora_rank=null q_lora_rank=null qk_nope_head_dim=null qk_rope_head_dim=null "
-               "v_head_dim=null linear_attn_config.kda_layers=null "
+               "kv_lora_rank=512 q_lora_rank=null qk_nope_head_dim=128 qk_rope_head_dim=64 "
+               "v_head_dim=128 linear_attn_config.kda_layers=null "
                "linear_attn_config.full_attn_layers=null linear_attn_config.num_heads=null "
                "linear_attn_config.head_dim=null linear_attn_config.short_conv_kernel_size=4",
        .pattern = pattern_of_kimi,

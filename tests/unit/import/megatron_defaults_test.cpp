@@ -99,8 +99,8 @@ TEST_CASE("layers at both ends stay in bf16 beside quantised ones, one each unle
   const std::string fp8 = "--fp8-format hybrid --fp8-recipe tensorwise ";
   CHECK(!kept(fp8));
   CHECK(kept(fp8 + "--first-last-layers-bf16") == Bf16Layers{1, 1});
-  CHECK(kept("--fp4-format e2m1 --first-last-layers-bf16 --num-layers-at-start-in-bf16 0 "
-             "--num-layers-at-end-in-bf16 2") == Bf16Layers{0, 2});
+  CHECK(kept(fp8 + "--first-last-layers-bf16 --num-layers-at-start-in-bf16 0 "
+                   "--num-layers-at-end-in-bf16 2") == Bf16Layers{0, 2});
   CHECK(!kept("--first-last-layers-bf16"));
   CHECK(of("--bf16 --first-last-layers-bf16").notes.find("no layer is quantised") !=
         std::string::npos);
