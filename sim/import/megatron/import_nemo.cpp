@@ -231,7 +231,8 @@ class NemoImport {
     if (recipe == std::end(kNamedRecipes)) return;
     const Place& place = config_.tree().place;
     if (!recipe->scaling.empty()) add("fp8-recipe", {std::string(recipe->scaling)}, place);
-    if (recipe->gathers) add("fp8-param-gather", {}, place);
+    // A recipe gathers in fp8 what a distributed optimizer gathers.
+    if (recipe->gathers && is_distributed()) add("fp8-param-gather", {}, place);
     if (recipe->first + recipe->last == 0) return;
     add("first-last-layers-bf16", {}, place);
     add("num-layers-at-start-in-bf16", {std::to_string(recipe->first)}, place);
