@@ -185,12 +185,13 @@ void append_hybrid(BlockChain& result, LayerStack stack, bool begins) {
 /// The first layer, where it is not like the others. Returns how many layers that is.
 std::int64_t append_first_layer(BlockChain& result, const Scenario& scenario, LayerStack stack) {
   if (!begins_without_gradient(scenario.training)) return 0;
+  const Transformer& model = stack.model;
   stack.first = true;
-  stack.narrow = stack.model.window && stack.model.window->narrows(0);
-  const bool is_dense = leading_dense_layers(stack.model) > 0;
+  stack.narrow = model.window && model.window->narrows(0);
+  const bool has_experts = model.experts && leading_dense_layers(model) == 0;
   std::string name;
   const LayerStack own = stack_of(stack, 0, name);
-  append(result, layer_block(own, name + "first layer", stack.model.experts && !is_dense));
+  append(result, layer_block(own, name + "first layer", has_experts));
   return 1;
 }
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "sim/ops/blocks.hpp"
+#include "sim/ops/layer/layers.hpp"
+#include "sim/ops/style/style.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;
@@ -49,7 +51,25 @@ double product_flops(const Items& items) {
   return sum;
 }
 
+double frozen_in(const OpGraph& graph) {
+  double sum = 0;
+  for (const std::size_t block : graph.chain) sum += graph.blocks[block].frozen_parameters();
+  return sum;
+}
+
 }  // namespace
+
+TEST_CASE("the first layer has experts like the others, unless leading ones are dense") {
+  for (const char* model : {"mixtral-8x7b", "{base: mixtral-8x7b, experts: {dense_layers: 1}}"}) {
+    CAPTURE(model);
+    const std::string text = fmt::format(
+        "model: {}\ncluster: {{gpu: h100}}\ntraining: {{sequence_length: 512, global_batch: 1, "
+        "attention: flash2, lora: {{rank: 8}}}}\n",
+        model);
+    const OpGraph graph = build(scenario_of(text));
+    CHECK(frozen_in(graph) == graph.total_parameters);
+  }
+}
 
 TEST_CASE("experts have one adapter a layer on each rank, and no gradients of their own") {
   const Block plain = layer_of(adapted("")), layer = layer_of(adapted("rank: 8"));
