@@ -141,3 +141,67 @@ TEST_CASE("windows of patches attend to themselves alone") {
                mixed = attention("window: {tokens: 4, kind: chunk, full_every: 2}, ");
   CHECK(mixed == nine_digits(all * (1 + 4.0 / 16) / 2));
 }
+
+namespace {
+
+double tower_attention(const OpGraph& graph) {
+  double sum = 0;
+  for (const std::size_t block : graph.chain) {
+    if (graph.blocks[block].place == BlockPlace::front)
+      sum += graph.blocks[block].forward_flops().attention.flops();
+  }
+  return sum;
+}
+
+/// Pairs of queries and keys that fused kernels of one layer compute, of a head and an image.
+double pairs_of_kernel(const OpGraph& graph) {
+  for (const Block& block : graph.blocks) {
+    if (block.place != BlockPlace::front) continue;
+    for (const Op& op : block.dag.ops) {
+      for (const Item& item : op.forward) {
+        const auto* launch = std::get_if<Launch>(&item);
+        const auto* kernel =
+            launch == nullptr ? nullptr : std::get_if<FusedAttention>(&launch->work);
+        if (kernel != nullptr)
+          return static_cast<double>(kernel->batch) / (3 * 2) * kernel->pairs();
+      }
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("documents of words do not narrow a tower") {
+  const OpGraph whole = build(scenario_of(small("frozen: [], attention: flash2")));
+  const OpGraph packed =
+      build(scenario_of(small("frozen: [], attention: flash2, packing: {mean: 5}")));
+  CHECK(tower_attention(packed) == tower_attention(whole));
+  CHECK(pairs_of_kernel(packed) == 16 * 16);
+  // Of the decoder's four layers each token sees 5 of 20.
+  const double saved = whole.model_flops.flops() - packed.model_flops.flops();
+  CHECK(saved == nine_digits(decoder_attention() * (1 - 5.0 / 20)));
+}
+
+TEST_CASE("windows at the edges of an image have the patches that are left") {
+  const auto graph_of = [](int height, int width) {
+    std::string yaml = small("frozen: [], attention: flash2");
+    const auto replace = [&](const std::string& from, const std::string& to) {
+      yaml.replace(yaml.find(from), from.size(), to);
+    };
+    replace("height: 56, width: 56", fmt::format("height: {}, width: {}", height, width));
+    replace("sequence_length: 20", "sequence_length: 512");
+    replace("merge: 2", "merge: 2, window: {tokens: 64, kind: chunk}");
+    return build(scenario_of(yaml));
+  };
+  // Sides of 22 patches are 8 + 8 + 6, of 16 and 28 they are 8 + 8 and 8 + 8 + 8 + 4.
+  const double square = (64.0 + 64 + 36) * (64 + 64 + 36);
+  const double wide = (64.0 + 64) * (64 + 64 + 64 + 16);
+  for (const auto& [height, width, pairs] :
+       {std::tuple{308, 308, square}, std::tuple{224, 392, wide}}) {
+    CAPTURE(height);
+    const OpGraph graph = graph_of(height, width);
+    CHECK(tower_attention(graph) == nine_digits(2 * 3 * 2 * 4 * 32 * pairs));
+    CHECK(pairs_of_kernel(graph) == nine_digits(pairs));
+  }
+}

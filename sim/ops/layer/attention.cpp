@@ -222,6 +222,7 @@ void add_fused(Op& op, const Pass& pass, const AttentionShape& a) {
 
 void narrow(FusedAttention& attention, const AttentionShape& a) {
   if (a.window == 0 || a.window >= attention.key_tokens() || a.kernel == "flash1") return;
+  if (a.chunks && attention.document > 0) return;  // its documents are the chunks
   if (!a.chunks) {
     attention.window = a.window;
     return;

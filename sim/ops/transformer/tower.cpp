@@ -33,6 +33,25 @@ Transformer layers_of(const VisionTower& v) {
   return t;
 }
 
+/// Sum of the squares of the lengths of a side's pieces, each of `edge` but the last.
+double squared_pieces(std::int64_t side, std::int64_t edge) {
+  const std::int64_t rest = side % edge;
+  return static_cast<double>(side / edge * edge * edge + rest * rest);
+}
+
+/// How far patches see in windows, which are squares and end with their image, so that those at its
+/// edges have fewer (huggingface/transformers src/transformers/models/qwen2_5_vl/
+/// modeling_qwen2_5_vl.py, get_window_index, which pads the image and leaves the padding out).
+/// Nothing where there are none or layers count their windows themselves.
+PackedKeys keys_in_windows(const VisionTower& tower, const ImageTokens& image) {
+  if (!tower.window || tower.window->kind != WindowKind::chunk) return {};
+  const std::int64_t edge = tower.window->edge();
+  const double pairs = squared_pieces(image.height / tower.patch, edge) *
+                       squared_pieces(image.width / tower.patch, edge);
+  const double mean = pairs / static_cast<double>(image.patches);
+  return {.keys = mean, .document = mean};
+}
+
 class Tower {
  public:
   Tower(const Scenario& scenario, const VisionTower& tower, const Pass& decoder)
@@ -67,6 +86,8 @@ class Tower {
   Pass pass_of_images(Pass pass) const {
     pass.batch *= scenario_.training.images->per_sequence;
     pass.sequence = image_.tokens;
+    pass.packed = {};  // documents are of words
+    pass.packed_in_windows = keys_in_windows(tower_, image_);
     pass.context = {};
     if (!scenario_.parallelism.split_tower) pass.tensor = 1;
     pass.sequence_parallel = pass.copies_shards = pass.gathers_each = false;

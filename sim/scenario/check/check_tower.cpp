@@ -125,6 +125,11 @@ void check_tower(const Transformer& t, const KeyReports& keys) {
   if (v.hidden % v.heads != 0) {
     keys.report({"model.tower.heads"}, "heads {} do not divide hidden {}", v.heads, v.hidden);
   }
+  if (v.window && v.window->kind == WindowKind::chunk &&
+      v.window->edge() * v.window->edge() != v.window->tokens) {
+    keys.report({"model.tower.window.tokens"},
+                "windows of an image are squares, and {} patches make none", v.window->tokens);
+  }
   check_apart(keys, "tower",
               {{"vision", t.vision.has_value()},
                {"diffusion", t.diffusion.has_value()},

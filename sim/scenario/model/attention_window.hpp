@@ -1,6 +1,7 @@
 // Attention that is narrower than its sequence.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 namespace stepsim {
@@ -17,6 +18,9 @@ struct AttentionWindow {
   bool narrows(std::int64_t layer) const {
     return full_every == 0 || (layer + 1) % full_every != 0;
   }
+  /// Patches along a side of the square that a chunk of an image is. REQUIRES: tokens are a square
+  /// number.
+  std::int64_t edge() const { return std::llround(std::sqrt(static_cast<double>(tokens))); }
   bool operator==(const AttentionWindow&) const = default;
 };
 
