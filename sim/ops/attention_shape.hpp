@@ -24,8 +24,9 @@ struct AttentionShape {
   std::int64_t keys = 0;       ///< tokens of another sequence that is attended to; 0: to its own
 
   std::int64_t values() const { return value_dim > 0 ? value_dim : head_dim; }
-  /// How far it sees in documents.
-  const PackedKeys& packed(const Pass& pass) const {
+  /// How far it sees in documents; another sequence has none.
+  PackedKeys packed(const Pass& pass) const {
+    if (keys > 0) return {};
     return window > 0 ? pass.packed_in_windows : pass.packed;
   }
   /// Tokens that are attended to.

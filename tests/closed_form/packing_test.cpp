@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "sim/cluster/kernel_time.hpp"
+#include "sim/ops/attention_shape.hpp"
 #include "sim/ops/pass.hpp"
 #include "sim/ops/style/style.hpp"
 #include "sim/scenario/packed_attention.hpp"
@@ -119,4 +120,12 @@ TEST_CASE("equal documents take a kernel as long as sequences of their length") 
   apart.document = 0;
   CHECK(work.flops().flops() == nine_digits(apart.flops().flops()));
   CHECK(kernel_time(work, gpu).seconds() == nine_digits(kernel_time(apart, gpu).seconds()));
+}
+
+TEST_CASE("another sequence that is attended to has no documents") {
+  const Scenario scenario = packed("mean: 1024");
+  const Style style = style_of(scenario.training);
+  const Pass pass = pass_of(scenario, style);
+  CHECK(AttentionShape{}.packed(pass).document == 1024);
+  CHECK(AttentionShape{.keys = 512}.packed(pass).document == 0);
 }

@@ -180,7 +180,7 @@ void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
 /// The keys that a token sees, as conventions of FLOPs count them: all of its document, of which a
 /// causal mask leaves half.
 double keys_counted(const Pass& pass, const AttentionShape& a) {
-  if (const PackedKeys& packed = a.packed(pass); packed.document > 0) return packed.keys;
+  if (const PackedKeys packed = a.packed(pass); packed.document > 0) return packed.keys;
   const auto all = static_cast<double>(a.keys > 0 ? a.keys : pass.whole_sequence());
   const auto window = static_cast<double>(a.window);
   if (a.window == 0 || window >= all) return all;

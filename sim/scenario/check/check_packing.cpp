@@ -22,9 +22,11 @@ void check_documents(const SequencePacking& p, std::int64_t sequence, const KeyR
 
 void check_packing(const Scenario& s, const Transformer& t, const KeyReports& keys) {
   if (!keys.sound({"training.packing", "model"})) return;
-  if (t.vision || t.encoder_layers > 0) {
+  if (t.vision || t.diffusion || t.encoder_layers > 0) {
     return keys.report({"training.packing", "leave it out"}, "packing beside {} is not modelled",
-                       t.vision ? "vision" : "encoder_layers");
+                       t.vision      ? "vision"
+                       : t.diffusion ? "diffusion"
+                                     : "encoder_layers");
   }
   check_documents(*s.training.packing, s.sequence_length(), keys);
   if (keys.sound({"training.attention", "cluster"}) && !is_fused_attention(s.training.attention)) {
