@@ -8,7 +8,9 @@
 // 12 h^2 elements. Queries, keys and values are three of h x h each.
 #include <fmt/format.h>
 
+#include "sim/core/error.hpp"
 #include "sim/plan/matrix_owners.hpp"
+#include "sim/plan/memory/checkpoint_bytes.hpp"
 #include "sim/plan/memory/memory.hpp"
 #include "sim/plan/memory/update_memory.hpp"
 #include "sim/plan/optimizer_rule.hpp"
@@ -195,4 +197,21 @@ TEST_CASE("an update holds the largest matrix as it is iterated, not what passes
     if (tokens == 1) CHECK(update == nine_digits(40 * kSquare - held));
     if (tokens > 1) CHECK(update == 0);
   }
+}
+
+TEST_CASE("gates of attention are a matrix as queries are") {
+  const OpGraph graph = build(scenario_of(R"(
+model: {name: m, layers: 1, hidden: 256, heads: 4, kv_heads: 2, vocabulary: 512, attention_gate: true}
+cluster: {name: c, gpu: a100-80}
+training: {sequence_length: 64, global_batch: 1, optimizer: muon}
+)"));
+  bool found = false;
+  for (const Op& op : graph.blocks.at(1).dag.ops) {
+    if (op.name != "qkv") continue;
+    found = true;
+    CHECK(op.matrices.front().rows == (2 * 4 + 2 * 2) * 64);
+    CHECK(parts_of(op.matrices.front()) == std::vector<std::int64_t>{256, 128, 128, 256});
+  }
+  CHECK(found);
+  CHECK_THROWS_AS(parts_of({.rows = 256, .columns = 64, .parts = {128, 64}}), InternalError);
 }

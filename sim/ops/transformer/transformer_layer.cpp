@@ -125,9 +125,13 @@ Op LayerStack::query_key_value(const AttentionShape& shape) const {
   const std::int64_t width = (query_heads + 2 * shape.kv_heads) * shape.head_dim;
   const bool bias = model.bias || model.qkv_bias;
   Op op = column_linear(pass_at(LoraTarget::linear_qkv), "qkv", model.hidden, width, bias);
-  const std::int64_t keys = shape.kv_heads * shape.head_dim;
-  if (pass.training->muon_keys().split_qkv)
-    op.matrices.front().parts = {shape.heads * shape.head_dim, keys, keys};
+  if (pass.training->muon_keys().split_qkv) {
+    const std::int64_t queries = shape.heads * shape.head_dim;
+    const std::int64_t keys = shape.kv_heads * shape.head_dim;
+    op.matrices.front().parts = {queries, keys, keys};
+    // Gates are made as queries are, and so are a matrix as they are.
+    if (model.attention_gate) op.matrices.front().parts.push_back(queries);
+  }
   const auto adds_bias_behind = pass.style->adds_qkv_bias_behind;
   const bool behind = adds_bias_behind != nullptr && adds_bias_behind(kernel);
   if (bias && behind) op.forward.emplace_back(memory_bound("qkv bias", 2 * op.output.bytes()));

@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
+#include "sim/core/error.hpp"
 #include "sim/ops/op_graph.hpp"
 #include "sim/ops/work.hpp"
 #include "sim/scenario/muon.hpp"
@@ -28,9 +30,13 @@ constexpr IteratedMatrix turned(std::int64_t rows, std::int64_t columns) {
   return {std::min(rows, columns), std::max(rows, columns)};
 }
 
-/// Parts of the matrix by rows, at least one, of which each is iterated by itself.
+/// Parts of the matrix by rows, at least one, of which each is iterated by itself. Throws
+/// InternalError where they are not all of its rows.
 inline std::vector<std::int64_t> parts_of(const WeightMatrix& matrix) {
-  return matrix.parts.empty() ? std::vector<std::int64_t>{matrix.rows} : matrix.parts;
+  if (matrix.parts.empty()) return {matrix.rows};
+  if (std::accumulate(matrix.parts.begin(), matrix.parts.end(), std::int64_t{0}) != matrix.rows)
+    throw InternalError("a matrix has other rows than its parts");
+  return matrix.parts;
 }
 
 /// What a rank iterates of a matrix that others may have the rest of.
