@@ -215,3 +215,22 @@ training: {sequence_length: 64, global_batch: 1, optimizer: muon}
   CHECK(found);
   CHECK_THROWS_AS(parts_of({.rows = 256, .columns = 64, .parts = {128, 64}}), InternalError);
 }
+
+TEST_CASE("matrices are the first parameters of an op, whatever stands beside them") {
+  for (const char* model : {"gpt-oss-20b", "mixtral-8x7b", "qwen3-next-80b-a3b", "nemotron-h-8b",
+                            "gpt2", "flux.1-dev"}) {
+    CAPTURE(model);
+    const OpGraph graph = build(scenario_of(fmt::format(
+        "model: {}\ncluster: {{gpu: h100}}\ntraining: {{sequence_length: 512, global_batch: 1}}\n",
+        model)));
+    for (const Block& block : graph.blocks) {
+      if (!block.recomputable) continue;
+      for (const Op& op : block.dag.ops) {
+        CAPTURE(op.name);
+        REQUIRE(op.matrices.size() <= op.parameters.size());
+        for (std::size_t i = 0; i < op.matrices.size(); ++i)
+          CHECK(op.parameters[i] == op.matrices[i].elements());
+      }
+    }
+  }
+}

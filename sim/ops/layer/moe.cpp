@@ -114,11 +114,8 @@ void add_forward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear
   add_product(op.forward, pass, grouped_gemm(name, pass, rows.each, l.out, l.in, rows.local));
   op.parameters.insert(op.parameters.end(), static_cast<std::size_t>(rows.local),
                        static_cast<double>(l.in * l.out));
-  if (l.bias) {
-    op.parameters.insert(op.parameters.end(), static_cast<std::size_t>(rows.local),
-                         static_cast<double>(l.out));
-    if (!l.first) op.forward.emplace_back(weighed_bias(pass, rows, l, " bias", kForwardBias));
-  }
+  if (l.bias && !l.first)
+    op.forward.emplace_back(weighed_bias(pass, rows, l, " bias", kForwardBias));
   const MatrixSplit split = pass.expert_mesh.tensor == 1 ? MatrixSplit::none
                             : l.first                    ? MatrixSplit::rows
                                                          : MatrixSplit::columns;
@@ -270,6 +267,11 @@ Op expert_mlps(const Pass& pass, const ExpertShape& shape) {
   keep_narrow_input(kernels, pass, rows.computed * static_cast<double>(inputs * ffn));
   append(op.forward, kernels.forward);
   add_forward(op, pass, rows, down);
+  for (const GroupedLinear& l : {up, down}) {
+    if (l.bias)
+      op.parameters.insert(op.parameters.end(), static_cast<std::size_t>(rows.local),
+                           static_cast<double>(l.out));
+  }
   add_padding(op.forward, pass, "unpad rows", all);
   op.saved += kernels.saved;
   op.output = Bytes{all};
