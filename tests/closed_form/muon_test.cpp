@@ -234,3 +234,23 @@ TEST_CASE("matrices are the first parameters of an op, whatever stands beside th
     }
   }
 }
+
+// Of 4 layers 12 h^2 elements are as above, but for the MLP's 8 h^2: a router of 8 h, and 8 experts
+// of 2 h^2 each.
+TEST_CASE("a checkpoint is as large however experts are dealt out") {
+  const double matrices = 4 * (4 * kSquare + 8 * kHidden + 8 * 2 * kSquare);
+  for (const int degree : {1, 2, 8}) {
+    CAPTURE(degree);
+    const Scenario scenario = scenario_of(fmt::format(R"(
+model: {{name: m, layers: 4, hidden: 256, heads: 4, vocabulary: 512, experts: {{count: 8, top_k: 2, ffn: 256}}}}
+cluster: {{name: c, gpu: a100-80, gpus_per_node: 8, intra_node: nvlink3}}
+training: {{sequence_length: 64, global_batch: 8, optimizer: muon, precision: bf16}}
+parallelism: {{expert: {{degree: {}}}}}
+checkpoint: {{every: 1, storage: {{bandwidth: 1 GB/s}}}}
+)",
+                                                      degree));
+    const OpGraph graph = build(scenario);
+    const double others = graph.total_parameters - matrices;
+    CHECK(checkpoint_bytes(scenario, graph).bytes() == nine_digits(10 * matrices + 14 * others));
+  }
+}

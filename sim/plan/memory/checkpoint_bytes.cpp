@@ -9,24 +9,37 @@
 namespace stepsim {
 namespace {
 
-/// Bytes of optimizer state and master weight of so many parameters; of matrices that are updated
-/// as such it is what one owner has.
-double saved_state(const Scenario& s, double elements, double matrices) {
-  return (elements - matrices) * optimizer_bytes(s.training) +
-         matrices * (master_bytes(s.training) + matrix_moment_bytes(s.training));
+/// Parameters that are saved: matrices that are updated as such, and all others.
+struct SavedParameters {
+  double others = 0, matrices = 0;
+  SavedParameters& operator+=(const SavedParameters& more) {
+    others += more.others;
+    matrices += more.matrices;
+    return *this;
+  }
+  SavedParameters operator*(double times) const { return {others * times, matrices * times}; }
+  SavedParameters operator/(double parts) const { return {others / parts, matrices / parts}; }
+};
+
+/// Of one rank of a stage.
+SavedParameters part_of(const StageParameters& p, bool expert) {
+  const double matrices = p.matrices_of(expert).all;
+  return {p.of(expert) - matrices, matrices};
 }
 
-/// Bytes that a checkpoint holds of one parameter, in the mean.
-double saved_bytes(const Scenario& s, const OpGraph& graph) {
-  if (!updates_matrices(s.training))
-    return s.training.parameter_element() + optimizer_bytes(s.training);
-  double elements = 0, state = 0;
-  for (int stage = 0; stage < s.parallelism.pipeline.stages; ++stage) {
-    const StageParameters p = stage_parameters(s, graph, stage);
-    elements += p.total();
-    state += saved_state(s, p.total(), p.kept_matrices(false));
-  }
-  return s.training.parameter_element() + state / elements;
+/// Bytes of optimizer state and master weight of a matrix's element, as its owner has them.
+double matrix_state(const Training& training) {
+  return updates_matrices(training) ? master_bytes(training) + matrix_moment_bytes(training) : 0;
+}
+
+/// Bytes of these parameters with the optimizer's state, and bytes of an element that are saved
+/// beside that.
+Bytes saved_bytes(const Training& training, const SavedParameters& p, double beside) {
+  return Bytes{p.others * (beside + optimizer_bytes(training)) +
+               p.matrices * (beside + matrix_state(training))};
+}
+Bytes saved_bytes(const Training& training, const SavedParameters& p) {
+  return saved_bytes(training, p, training.parameter_element());
 }
 
 /// Bytes of one rank's embedding tables.
@@ -57,14 +70,14 @@ StageParameters saved_parameters(const Scenario& s, const OpGraph& graph, int st
 /// more.
 Bytes derived_bytes(const Scenario& s, const OpGraph& graph) {
   if (!graph.first_chain.empty() && !graph.of_first) return derived_bytes(s, graph_of_first(graph));
-  double parameters = 0;
+  SavedParameters parameters;
+  const ExpertMesh mesh = expert_mesh(s);
   for (int stage = 0; stage < s.parallelism.pipeline.stages; ++stage) {
     const StageParameters p = saved_parameters(s, graph, stage);
-    const ExpertMesh mesh = expert_mesh(s);
-    parameters += s.parallelism.tensor * p.dense + mesh.tensor * mesh.degree * p.experts;
+    parameters += part_of(p, false) * s.parallelism.tensor;
+    parameters += part_of(p, true) * (mesh.tensor * mesh.degree);
   }
-  parameters /= schedule_of(s).needs.copies;
-  return Bytes{parameters * saved_bytes(s, graph)} +
+  return saved_bytes(s.training, parameters / schedule_of(s).needs.copies) +
          tables_of_all(graph, s.parallelism.tensor * s.replicas());
 }
 
@@ -78,22 +91,25 @@ CheckpointPart checkpoint_part(const Scenario& s, const OpGraph& graph, const St
   const StageParameters p = saved_parameters(s, graph, shape.stage);
   // In a sharded checkpoint all ranks that hold the same parameters write equal parts of them.
   const bool sharded = s.checkpoint->sharded;
-  const double dense = sharded ? p.dense / replicas(s) : shape.writes[0] ? p.dense : 0;
-  const double experts = sharded ? p.experts / expert_replicas(s) : shape.writes[1] ? p.experts : 0;
+  const auto written = [&](bool expert, int holders) {
+    const SavedParameters held = part_of(p, expert);
+    return sharded ? held / holders : held * (shape.writes[expert ? 1 : 0] ? 1 : 0);
+  };
+  SavedParameters part = written(false, replicas(s));
+  part += written(true, expert_replicas(s));
   const double stated = checkpoint_bytes(s, graph) / derived_bytes(s, graph);
   const Bytes held = shape.stage == 0 ? tables(graph, graph.chain) : Bytes{};
   const bool offloaded = s.parallelism.data.offload_optimizer;
-  const double from_gpu = offloaded ? s.training.parameter_element() : saved_bytes(s, graph);
-  return {stated * (Bytes{(dense + experts) * saved_bytes(s, graph)} + held),
-          stated * (Bytes{(dense + experts) * from_gpu} + held)};
+  const Bytes all = saved_bytes(s.training, part);
+  const Bytes weights{(part.others + part.matrices) * s.training.parameter_element()};
+  return {stated * (all + held), stated * ((offloaded ? weights : all) + held)};
 }
 
 Bytes gathered_for_checkpoint(const Scenario& s, const OpGraph& graph, int stage, bool expert) {
   const Sharding& strategy = s.parallelism.data.sharding;
   const StageParameters p = stage_parameters(s, graph, stage);
   if (updates_matrices(s.training))  // whole parameters, as shards of whole matrices go with them
-    return Bytes{strategy.shards_optimizer ? saved_state(s, p.of(expert), p.matrices_of(expert).all)
-                                           : 0};
+    return strategy.shards_optimizer ? saved_bytes(s.training, part_of(p, expert), 0) : Bytes{0};
   const double each = (strategy.shards_parameters ? s.training.parameter_element() : 0) +
                       (strategy.shards_optimizer ? optimizer_bytes(s.training) : 0);
   return Bytes{p.of(expert) * each};
