@@ -89,3 +89,21 @@ TEST_CASE("eager PyTorch has kernels for shift, scale and gate that a compiler j
   CHECK(kernels("none") == nine_digits((2 * 4 + 2 * 2) * one));
   CHECK(kernels("compiled") == 0);
 }
+
+TEST_CASE("all of FLUX's layers is part of a module, whose graph launches it") {
+  const OpGraph graph = graph_of("flux.1-dev", "sequence_length: 256");
+  int mlps = 0;
+  for (const Block& block : graph.blocks) {
+    if (!block.recomputable) continue;
+    CAPTURE(block.name);
+    for (const Op& op : block.dag.ops) {
+      CAPTURE(op.name);
+      REQUIRE(op.module);
+      mlps += op.module == GraphModule::mlp ? 1 : 0;
+      if (op.name.find("mlp up") != std::string::npos && block.name == "joint layer")
+        CHECK(op.module == GraphModule::mlp);
+      if (op.core_attention) CHECK(op.module == GraphModule::attn);
+    }
+  }
+  CHECK(mlps > 0);
+}

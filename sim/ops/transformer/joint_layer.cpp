@@ -50,7 +50,10 @@ OpDag LayerStack::joint_layer(const LayerStack& text) const {
           return Vertices{dag.add(
               row_linear(stack.pass, "projection", width, model.hidden, model.bias), {core})};
         });
+    mark(dag, 0, GraphModule::attn);
+    const std::size_t mlp = dag.ops.size();
     stack.add_mlp(dag, next, false);
+    mark(dag, mlp, GraphModule::mlp);
   };
   add_rest(*this, own);
   begin = dag.ops.size();
@@ -78,6 +81,7 @@ OpDag LayerStack::single_layer() const {
     const Vertex joined = dag.add(joined_tensors("attention and mlp", all), {core, middle});
     return Vertices{dag.add(row_linear(pass, "projection", width + ffn, h, model.bias), {joined})};
   });
+  mark(dag, 0, GraphModule::attn);  // the MLP is no module of its own
   return dag;
 }
 

@@ -65,9 +65,11 @@ void describe(Io& io, Host& h) {
   io.field("mode", h.mode, any,
            "blocking: as CUDA_LAUNCH_BLOCKING=1; compiled: launches from compiled code; graph: a "
            "whole pass is one launch");
-  io.field("graphs", h.graphs, any,
-           "modules of layers whose kernels are one launch in each pass (Megatron-LM's "
-           "--cuda-graph-modules with --cuda-graph-impl)");
+  io.field(
+      "graphs", h.graphs, any,
+      "modules of layers whose kernels are one launch in each pass (Megatron-LM's "
+      "--cuda-graph-modules with --cuda-graph-impl); a layer whose attention stands beside the "
+      "MLP is attn");
   io.field("pace", h.pace, any,
            "launches: nothing else takes time; calls: what eager PyTorch calls besides operators "
            "with kernels takes what it was measured to take");
