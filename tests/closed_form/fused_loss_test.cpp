@@ -104,8 +104,9 @@ TEST_CASE("a loss in chunks has the products of all, and the logits of one chunk
   CHECK(products(loss.backward) == 0);
   CHECK(loss.flops.flops() == nine_digits(kProduct));
   CHECK(loss.saved.bytes() == nine_digits(2 * T * H));
-  // Logits in 16 bits, the log-softmax in fp32, and the buffer of input gradients.
-  CHECK(loss.scratch.bytes() == nine_digits((2 + 4) * T / 8 * V + 4 * T * H));
+  // Logits in 16 bits, the log-softmax in fp32, the buffer of input gradients, and the chunk's
+  // gradient of the weight.
+  CHECK(loss.scratch.bytes() == nine_digits((2 + 4) * T / 8 * V + 4 * T * H + 2 * H * V));
   CHECK(moved(loss.forward, "input gradient of a chunk") == nine_digits(6 * T * H));
   CHECK(moved(loss.forward, "input gradients cast") == nine_digits(6 * T * H));
   // Gradients of the weight are added to those of seven chunks, by products or by kernels.
@@ -113,4 +114,13 @@ TEST_CASE("a loss in chunks has the products of all, and the logits of one chunk
   const Op summed = loss_of(build(
       decoder("cross_entropy: torch, loss_chunks: 8, fused_accumulation: false, gradients: bf16")));
   CHECK(moved(summed.forward, "logits gradient sum") == nine_digits(7 * 6 * H * V));
+  CHECK(summed.scratch == loss.scratch);
+  // Zero 3 counts the whole gradient of a block, to which those of chunks are added.
+  Scenario sharded = decoder("cross_entropy: torch, loss_chunks: 8");
+  sharded.parallelism.data.sharding = sharding_named("zero3");
+  CHECK(loss_of(build(sharded)).scratch == loss.scratch);
+  // What is frozen has none.
+  const Op frozen =
+      loss_of(build(decoder("cross_entropy: torch, loss_chunks: 8, lora: {rank: 8}")));
+  CHECK(frozen.scratch.bytes() == nine_digits((2 + 4) * T / 8 * V + 4 * T * H));
 }

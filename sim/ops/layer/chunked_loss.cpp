@@ -57,8 +57,10 @@ Op chunked_loss(const Pass& pass, const Transformer& model, std::int64_t rows) {
     op.parameters = logits.parameters;
     op.weight_copies = logits.weight_copies;
     op.flops += logits.flops;
-    // A chunk's logits, and what the loss makes of them.
-    op.scratch = logits.output + loss.saved + Bytes{kFp32 * inputs};
+    // A chunk's logits, what the loss makes of them, and its gradient of the weight, which is a
+    // tensor of its own whatever is sharded.
+    const double weight_gradient = pass.frozen ? 0 : pass.element() * logits.parameters.front();
+    op.scratch = logits.output + loss.saved + Bytes{kFp32 * inputs + weight_gradient};
   }
   op.forward.emplace_back(memory_bound("input gradients cast", to_fp32 * inputs));
   op.backward.emplace_back(GradientReady{op.parameters.front()});
