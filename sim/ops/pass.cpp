@@ -102,4 +102,9 @@ Pass unquantised(Pass pass) {
   return pass;
 }
 
+Pass of_activations(Pass pass) {
+  if (pass.frozen) pass.copies = 1;
+  return pass;
+}
+
 }  // namespace stepsim

@@ -122,5 +122,8 @@ Pass pass_of(const Scenario& scenario, const Style& style);
 
 /// The pass for a layer that is never quantised: logits, the router.
 Pass unquantised(Pass pass);
+/// The pass as casts of activations and of their gradients see it: nothing multiplies these by
+/// columns where there is no weight gradient.
+Pass of_activations(Pass pass);
 
 }  // namespace stepsim

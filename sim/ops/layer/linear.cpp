@@ -41,12 +41,6 @@ namespace {
 
 constexpr Bytes kScale{4};
 
-/// Nothing multiplies activations by columns where there is no weight gradient.
-Pass of_activations(Pass pass) {
-  if (pass.frozen) pass.copies = 1;
-  return pass;
-}
-
 /// dgrad and wgrad of C = A[m,in] W[in,out], with what runs beside or between them.
 struct LinearShape {
   std::int64_t tokens, in, out;
@@ -367,7 +361,8 @@ Op replicated_linear(const Pass& pass, const std::string& name, std::int64_t in,
   if (!pass.sequence_parallel) op.flops = op.flops / static_cast<double>(pass.tensor);
   if (saves_input && !pass.frozen)
     op.saved = op.saved_input = Bytes{pass.linear_element() * static_cast<double>(s.tokens * in)};
-  add_cast(op.backward, pass, name + " gradient cast", static_cast<double>(s.tokens * out));
+  add_cast(op.backward, of_activations(pass), name + " gradient cast",
+           static_cast<double>(s.tokens * out));
   op.backward.emplace_back(data_gradient(pass, name, s));
   add_weight_gradient(op.backward, pass, name, s);
   add_gradients_ready(op.backward, op);

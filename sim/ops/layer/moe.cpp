@@ -53,8 +53,9 @@ bool casts_each(const Pass& pass) {
 }
 
 /// Before its products: of rows that came in fp8 only those by columns are missing.
-void add_operand(Items& items, const Pass& pass, const std::string& name, double elements,
+void add_operand(Items& items, const Pass& whole, const std::string& name, double elements,
                  bool arrives, std::int64_t experts) {
+  const Pass pass = of_activations(whole);
   if (!arrives || !arrive_quantised(pass)) {
     Items casts;
     add_cast(casts, pass, name + " cast", elements);

@@ -105,3 +105,28 @@ TEST_CASE("adapters of attention alone leave the experts without any") {
   CHECK(std::ranges::none_of(
       layer.dag.ops, [](const Op& op) { return op.adapter && op.name.starts_with("experts"); }));
 }
+
+TEST_CASE("operands of frozen products in fp8 are written once, by rows") {
+  Scenario scenario = scenario_of(adapted("rank: 8"));
+  scenario.training.precision = Precision::fp8;
+  const OpGraph graph = build(scenario);
+  const Block& layer = *std::ranges::find(graph.blocks, std::string("layer"), &Block::name);
+  const auto moved = [](const Items& items, const std::string& name) {
+    double bytes = 0;
+    for (const Item& item : items) {
+      const auto* launch = std::get_if<Launch>(&item);
+      if (launch != nullptr && launch->name == name)
+        bytes += std::get<MemoryBound>(launch->work).bytes.bytes();
+    }
+    return bytes;
+  };
+  const double rows = T * kTopK, each = 2 + 1;
+  const Op& experts = op_named(layer, "experts");
+  CHECK(moved(experts.forward, "experts up cast") == each * rows * h);
+  CHECK(moved(experts.forward, "experts down cast") == each * rows * ffn);
+  CHECK(moved(experts.backward, "experts down gradient cast") == each * rows * h);
+  CHECK(moved(op_named(layer, "qkv").forward, "qkv cast") == each * T * h);
+  const Style style = style_of(scenario.training);
+  const Op whole = replicated_linear(pass_of(scenario, style), "whole", 512, 256, true);
+  CHECK(moved(whole.backward, "whole gradient cast") == each * T * 256);
+}
