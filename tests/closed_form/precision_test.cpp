@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/cluster/kernel_time.hpp"
 #include "sim/plan/memory/memory.hpp"
 #include "sim/plan/optimizer_rule.hpp"
 #include "tests/closed_form/harness.hpp"
@@ -325,4 +326,29 @@ TEST_CASE("ranks of a stage agree on the scales of fp8 after each pass, others' 
   // Without other ranks there is nobody to agree with.
   const Experiment alone(gpt("precision: fp8"));
   for (const Task& task : alone.plan.program(0).tasks) CHECK(task.kind != TaskKind::communicate);
+}
+
+TEST_CASE("shares that are gathered in nvfp4 are cast as slowly as all else is") {
+  const auto seconds = [](const char* training) {
+    const Experiment e(on_blackwell(training, "data: {sharding: zero3}", 2));
+    double longest = 0;
+    for (const Chain& chain : e.plan.chains) {
+      for (const Kernel& kernel : chain.kernels) {
+        if (e.plan.names[kernel.name] == "cast share of weights")
+          longest = std::max(longest, kernel.seconds);
+      }
+    }
+    return longest;
+  };
+  const GpuProfile gpu = on_blackwell("precision: bf16").cluster.gpu;
+  const auto expected = [&](double bytes, double slower) {
+    // A layer's four matrices, of which each of two ranks has half.
+    const MemoryBound cast{
+        .bytes = Bytes{bytes * 12 * h * h / 2}, .rate = MemoryRate::optimizer, .slower = slower};
+    return kernel_time(cast, gpu).seconds();
+  };
+  const double nvfp4 = seconds("precision: nvfp4, fp8_parameters: true");
+  const double mxfp8 = seconds("precision: fp8, fp8_scaling: mxfp8, fp8_parameters: true");
+  REQUIRE(mxfp8 > 0);
+  CHECK(nvfp4 / mxfp8 == nine_digits(expected(2 + 2 + 9.0 / 16, 1.42) / expected(3 + 1.0 / 32, 1)));
 }

@@ -28,9 +28,10 @@ class PassWriter {
   /// What the host does, besides launching what runs next.
   HostPaceMeter& host() { return host_; }
 
-  /// A kernel that only moves gradients or parameters.
-  void move(const char* name, Bytes bytes, Cause cause = Cause::backward) {
-    kernels_.push_back(timed(draft_, name, MemoryBound{bytes, MemoryRate::optimizer}, cause));
+  /// A kernel that only moves gradients or parameters. `slower`: than its bytes.
+  void move(const char* name, Bytes bytes, Cause cause = Cause::backward, double slower = 1) {
+    const MemoryBound work{.bytes = bytes, .rate = MemoryRate::optimizer, .slower = slower};
+    kernels_.push_back(timed(draft_, name, work, cause));
     kernels_.back().host += host_.take();
     kernels_.back().check = 0;  // what autograd has not computed is not looked at
   }

@@ -27,16 +27,19 @@ double elements_of(const Block& block, const ParameterGroup& group) {
   return group.expert ? experts : block.parameters() - experts;
 }
 
-/// Casts this rank's part of weights that are gathered narrower than they are kept: in fp8, or in
-/// the type of products (pytorch/pytorch torch/distributed/fsdp/_fully_shard/_fsdp_param.py,
+/// Casts this rank's part of weights that are gathered narrower than they are kept: in fp8 or nvfp4,
+/// or in the type of products (pytorch/pytorch torch/distributed/fsdp/_fully_shard/_fsdp_param.py,
 /// all_gather_inputs). `elements`: all of which that many are `quantised`.
 void cast_share(PassWriter& writer, const Training& training, double elements, double quantised,
                 const ParameterGroup& group, Cause cause) {
-  const double in_fp8 = training.fp8_parameters ? quantised : 0;
-  double bytes = cast_bytes(training.quantisation(), 1) * in_fp8;
+  const double in_scales = training.fp8_parameters ? quantised : 0;
+  const double narrow = cast_bytes(training.quantisation(), 1) * in_scales;
+  double bytes = narrow;
   if (training.parameter_element() > training.gathered_element())
-    bytes += (training.parameter_element() + training.gathered_element()) * (elements - in_fp8);
-  if (bytes > 0) writer.move("cast share of weights", Bytes{bytes / group.shape.ranks}, cause);
+    bytes += (training.parameter_element() + training.gathered_element()) * (elements - in_scales);
+  if (bytes == 0) return;
+  const double slower = (cast_slower(training.quantisation()) * narrow + (bytes - narrow)) / bytes;
+  writer.move("cast share of weights", Bytes{bytes / group.shape.ranks}, cause, slower);
 }
 
 /// A pass of one block, for which its parameters are gathered.
