@@ -27,7 +27,7 @@ double plain_attention(const Transformer& m) {
   const double qkv = real((m.heads + 2 * m.kv_heads) * m.head_dim) + gates;
   const double sinks = m.sinks ? real(m.heads) : 0;
   const double biases = (m.bias || m.qkv_bias ? qkv : 0) + (m.bias ? real(m.hidden) : 0);
-  return real(m.hidden) * (qkv + queries) + biases + sinks + (m.qk_norm ? 2 * real(m.head_dim) : 0);
+  return real(m.hidden) * (qkv + queries) + biases + sinks + real(qk_norm_size(m));
 }
 
 double latent_attention(const Transformer& m) {
@@ -124,6 +124,11 @@ double hybrid_parts(const Transformer& m, std::string_view letters) {
 }
 
 }  // namespace
+
+std::int64_t qk_norm_size(const Transformer& m) {
+  if (!m.qk_norm) return 0;
+  return m.wide_qk_norm ? (m.heads + m.kv_heads) * m.head_dim : 2 * m.head_dim;
+}
 
 double parameter_count(const Transformer& m) {
   if (m.diffusion) return diffusion_parameters(m);

@@ -107,3 +107,16 @@ TEST_CASE("all of FLUX's layers is part of a module, whose graph launches it") {
   }
   CHECK(mlps > 0);
 }
+
+TEST_CASE("norms over all heads of queries and keys have a weight for each number") {
+  const auto parameters = [](const std::string& norms) {
+    const OpGraph graph = graph_of(
+        "{name: m, layers: 3, hidden: 256, heads: 8, kv_heads: 2, vocabulary: 512" + norms + "}",
+        "sequence_length: 256");
+    CHECK(parameters_of(graph) == graph.total_parameters);
+    return graph.total_parameters;
+  };
+  const double none = parameters("");
+  CHECK(parameters(", qk_norm: true") - none == 3 * 2 * 32);
+  CHECK(parameters(", qk_norm: true, wide_qk_norm: true") - none == 3 * (8 + 2) * 32);
+}

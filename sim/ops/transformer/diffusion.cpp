@@ -146,8 +146,7 @@ double diffusion_parameters(const Transformer& m) {
   };
   const std::int64_t queries = m.heads * m.head_dim, keys = m.kv_heads * m.head_dim;
   const std::int64_t bias = m.bias ? 1 : 0;
-  const std::int64_t norms = !m.qk_norm ? 0 : m.wide_qk_norm ? queries + keys : 2 * m.head_dim;
-  const std::int64_t heads = (h + bias) * (queries + 2 * keys) + norms;
+  const std::int64_t heads = (h + bias) * (queries + 2 * keys) + qk_norm_size(m);
   const std::int64_t attention = heads + (queries + bias) * h;
   const std::int64_t ups = m.gated_mlp ? 2 : 1;
   const std::int64_t mlp = (h + bias) * ups * m.ffn + (m.ffn + bias) * h;

@@ -403,6 +403,10 @@ void check_transformer(const Transformer& t, const KeyReports& keys) {
                  {"mla", t.mla.has_value()}},
                 "it stands in their place");
   }
+  if (t.wide_qk_norm && !t.qk_norm) {
+    keys.report({"model.wide_qk_norm", "add \"qk_norm: true\""},
+                "wide_qk_norm says what qk_norm is over, but there is none");
+  }
   if (t.mla) {
     check_apart(keys, "mla", {{"qkv_bias", t.qkv_bias}, {"qk_norm", t.qk_norm}},
                 "its queries, keys and values have narrow layers with norms of their own");
