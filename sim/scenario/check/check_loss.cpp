@@ -2,6 +2,7 @@
 #include <string>
 
 #include "sim/scenario/check/check.hpp"
+#include "sim/scenario/describe/frameworks.hpp"
 #include "sim/scenario/names.hpp"
 
 namespace stepsim {
@@ -35,6 +36,24 @@ void check_without_logits(const Scenario& s, const KeyReports& keys, const std::
   }
 }
 
+/// Keys about logits of words, which the model may not have. A loss of classes is PyTorch's.
+void check_without_words(const Scenario& s, const KeyReports& keys) {
+  const auto* t = std::get_if<Transformer>(&s.model.shape);
+  if (t != nullptr && t->has_words()) return;
+  const Training& training = s.training;
+  const auto refuse = [&](const char* key, bool acts) {
+    if (acts && keys.sound({key}))
+      keys.report({key, "leave it out"}, "'{}' has no logits of words", s.model.name);
+  };
+  const CrossEntropy loss = training.cross_entropy;
+  const bool classifies = t != nullptr && t->vision && loss == CrossEntropy::torch;
+  refuse("training.cross_entropy",
+         loss != Training{}.cross_entropy && !classifies && !takes_product_in(loss));
+  refuse("training.loss_metrics", training.loss_metrics > 0 && !takes_product_in(loss));
+  refuse("training.vocabulary_multiple",
+         training.vocabulary_multiple != default_vocabulary_multiple(s.framework));
+}
+
 void check_chunks(const Scenario& s, const KeyReports& keys) {
   const std::int64_t chunks = s.training.loss_chunks;
   const CrossEntropy loss = s.training.cross_entropy;
@@ -57,6 +76,7 @@ void check_chunks(const Scenario& s, const KeyReports& keys) {
 
 void check_loss(const Scenario& s, const KeyReports& keys) {
   if (!keys.sound({"model", "training.cross_entropy", "training.loss_chunks"})) return;
+  check_without_words(s, keys);
   if (takes_product_in(s.training.cross_entropy)) {
     check_without_logits(s, keys, "cross_entropy",
                          fmt::format("cross_entropy {}", name_of(s.training.cross_entropy)),

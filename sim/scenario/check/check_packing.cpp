@@ -1,4 +1,6 @@
 // The sentences about sequences that are packed of documents.
+#include <algorithm>
+
 #include "sim/scenario/check/check.hpp"
 
 namespace stepsim {
@@ -9,8 +11,16 @@ void check_documents(const SequencePacking& p, std::int64_t sequence, const KeyR
     return keys.report({"training.packing", "state \"mean: <tokens>\""},
                        "packing needs the length of documents: a mean, or values");
   }
-  if (p.spread.sigma > 0 || !p.spread.values.empty() || p.distribution == "empirical")
+  // Documents that are equally long have no distribution, unless one is named.
+  if (p.spread.sigma > 0 || !p.spread.values.empty() ||
+      p.distribution != SequencePacking{}.distribution)
     check_distribution("training.packing", p.distribution, p.spread, keys);
+  const bool scales = p.spread.mean > 0;
+  const double shortest = scales ? p.spread.mean : std::ranges::min(p.spread.values);
+  if (shortest < 1) {
+    keys.report({scales ? "training.packing.mean" : "training.packing.values"},
+                "a document has at least one token, not {:g}", shortest);
+  }
   if (p.spread.mean > static_cast<double>(sequence)) {
     keys.report({"training.packing.mean", "state what is left of documents that are cut"},
                 "documents of {:g} tokens on average do not fit into sequence_length {}",
