@@ -314,3 +314,17 @@ TEST_CASE("experts run again whole, and keep what their norm passes on") {
   // The activation keeps its input and its output: 2 bytes x top_k x 512 of 512 each.
   CHECK(kept("none") - kept("{kind: selective, modules: [moe_act]}") == nine_digits(2.0 * 2));
 }
+
+TEST_CASE("of a hybrid's layers those with an MLP repeat it, whichever others there are") {
+  const Scenario scenario = scenario_of(R"(
+model: {name: m, layers: 3, hidden: 512, heads: 8, vocabulary: 8192, positions: 0,
+  experts: {count: 8, top_k: 2, ffn: 256}, hybrid: {pattern: "*-E"}}
+cluster: {name: c, gpu: a100-80}
+training: {sequence_length: 256, global_batch: 8, recompute: {kind: selective, modules: [mlp]}}
+)");
+  for (const Block& block : build(scenario).blocks) {
+    CAPTURE(block.name);
+    CHECK(block.repeated_regions(scenario.training.recompute).size() ==
+          (block.name == "mlp layer" ? 1 : 0));
+  }
+}

@@ -13,14 +13,16 @@ bool has_seven_matmuls(const Scenario& s, const Transformer& t) {
 bool has_module(const Transformer& t, RecomputeModule module) {
   switch (module) {
     case RecomputeModule::every_second_matmul:
-    case RecomputeModule::core_attention:
-    case RecomputeModule::attention:
     case RecomputeModule::layernorm:
       return true;
+    case RecomputeModule::core_attention:
+    case RecomputeModule::attention:
+      return !t.hybrid || t.hybrid->has('*');
     case RecomputeModule::mla_up_proj:
       return t.mla.has_value();
     case RecomputeModule::mlp:
     case RecomputeModule::mlp_up:
+      if (t.hybrid) return t.hybrid->has('-');
       return !t.experts || t.experts->dense_layers > 0;
     case RecomputeModule::moe:
     case RecomputeModule::moe_act:
