@@ -19,7 +19,8 @@ namespace {
 std::vector<KnownConvention> known_conventions() {
   std::vector<KnownConvention> known;
   for (const FlopConvention* convention : Registry<FlopConvention>::all())
-    known.push_back({std::string(convention->name), convention->any_model});
+    known.push_back(
+        {std::string(convention->name), convention->any_model, convention->by_parameters});
   return known;
 }
 

@@ -40,7 +40,8 @@ std::vector<std::string> library_warnings();
 /// A convention of FLOPs as the checks know it.
 struct KnownConvention {
   std::string name;
-  bool any_model = false;  ///< counts models that are no transformer, too
+  bool any_model = false;      ///< counts models that are no transformer, too
+  bool by_parameters = false;  ///< counts all parameters for each token
 };
 
 /// How an optimizer updates matrices of hidden layers: as anything else; by their momentum made

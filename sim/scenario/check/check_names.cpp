@@ -41,17 +41,25 @@ void check_lines(const Scenario& s, const KnownNames& known, const KeyReports& k
 
 void check_flops(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
   if (known.conventions.empty() || !keys.sound({"run.flops", "model"})) return;
-  std::vector<std::string> names, of_any_model;
+  std::vector<std::string> names, of_any_model, by_products;
   for (const KnownConvention& convention : known.conventions) {
     names.push_back(convention.name);
     if (convention.any_model) of_any_model.push_back(convention.name);
+    if (!convention.by_parameters) by_products.push_back(convention.name);
   }
   keys.check_name("run.flops", s.run.flops, names, "a convention of FLOPs");
-  const bool is_known = std::ranges::find(names, s.run.flops) != names.end();
-  const bool fits = std::ranges::find(of_any_model, s.run.flops) != of_any_model.end();
-  if (!is_known || fits || std::holds_alternative<Transformer>(s.model.shape)) return;
-  keys.report({"run.flops", fmt::format("use {}", fmt::join(of_any_model, " or "))},
-              "{} counts a transformer's FLOPs, but '{}' is none", s.run.flops, s.model.name);
+  const auto found = std::ranges::find(known.conventions, s.run.flops, &KnownConvention::name);
+  if (found == known.conventions.end()) return;
+  const auto* t = std::get_if<Transformer>(&s.model.shape);
+  if (t == nullptr && !found->any_model) {
+    keys.report({"run.flops", fmt::format("use {}", fmt::join(of_any_model, " or "))},
+                "{} counts a transformer's FLOPs, but '{}' is none", s.run.flops, s.model.name);
+  } else if (t != nullptr && t->diffusion && found->by_parameters) {
+    keys.report({"run.flops", fmt::format("use {}", fmt::join(by_products, " or "))},
+                "{} counts all parameters for each token, but those that condition the layers of "
+                "'{}' see a sample once",
+                s.run.flops, s.model.name);
+  }
 }
 
 bool has_kernels(const KnownOptimizer& optimizer, OptimizerKernels kernels) {
