@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "sim/core/error.hpp"
 #include "sim/core/names.hpp"
 
 namespace stepsim {
@@ -14,8 +15,8 @@ template <>
 inline constexpr auto kNames<Precision> = names_until(Precision::nvfp4, "fp32", "tf32", "fp16",
                                                       "bf16", "fp8", "nvfp4");
 
-/// Bytes of one element in memory, as a kernel reads it (tf32 is stored as fp32); 0 for nvfp4, of
-/// which two share a byte.
+/// Bytes of one element in memory, as a kernel reads it (tf32 is stored as fp32). Throws
+/// InternalError for nvfp4, of which two share a byte.
 constexpr std::int64_t element_bytes(Precision p) {
   switch (p) {
     case Precision::fp32:
@@ -27,9 +28,9 @@ constexpr std::int64_t element_bytes(Precision p) {
     case Precision::fp8:
       return 1;
     case Precision::nvfp4:
-      return 0;
+      break;
   }
-  return 0;
+  throw InternalError("an element of nvfp4 is less than a byte");
 }
 /// As element_bytes; of nvfp4 half a byte, and 1/16 of a byte of scale (arXiv 2509.25149, section
 /// 2).

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "sim/calibrate/measurement/memory_bytes.hpp"
+#include "sim/core/overloaded.hpp"
 
 namespace stepsim {
 namespace {
@@ -262,6 +263,16 @@ void add_plain_defaults(WrittenRecord& row) {
   }
 }
 
+/// Whether the kernel is of a type that products of matrices alone have.
+bool is_narrow_without_products(const Point& point) {
+  return std::visit(
+      Overloaded{[](const AttentionPoint& p) { return p.dtype == Precision::nvfp4; },
+                 [](const ConvolutionPoint& p) { return p.dtype == Precision::nvfp4; },
+                 [](const MemoryOpPoint& p) { return p.dtype == Precision::nvfp4; },
+                 [](const auto&) { return false; }},
+      point);
+}
+
 /// The columns of so many rows of a kernel that moves so many bytes; 1 where something is missing
 /// or wrong, which is said elsewhere.
 std::int64_t columns_of(const WrittenRecord& row) {
@@ -276,7 +287,7 @@ std::int64_t columns_of(const WrittenRecord& row) {
   };
   const auto op = find_measured<MemoryOp>(word("op"));
   const auto dtype = find_measured<Precision>(word("dtype"));
-  if (!op || !dtype || number("rows") < 1) return 1;
+  if (!op || !dtype || *dtype == Precision::nvfp4 || number("rows") < 1) return 1;
   const auto beside = memory_bytes(*op, *dtype, 1, 0);  // what a row has but once
   const auto element = memory_bytes(*op, *dtype, 1, 1) - beside;
   const double columns = (number("bytes") / number("rows") - static_cast<double>(beside)) /
@@ -314,6 +325,8 @@ std::optional<PointRecord> read_record(const WrittenRecord& row, Problems& probl
     reader.refuse(
         *row.find("quantised_bytes"),
         fmt::format("'quantised_bytes' is of fp8 and nvfp4, not of {}", name_of(gemm->dtype)));
+  if (is_narrow_without_products(record.point))
+    reader.refuse(*row.find("dtype"), "nvfp4 is a type of products of matrices alone");
   if (const auto* convolution = std::get_if<ConvolutionPoint>(&record.point))
     check_filter(reader, row, *convolution);
   if (reader.has("skipped")) {
