@@ -20,11 +20,10 @@ namespace {
 // bucket, and of how many of its largest matrix on each rank a bucket consists at least.
 constexpr double kMoreThanMean = 1.3;
 constexpr double kFilledShards = 0.9;
-constexpr double kAlignment = 64;  // elements at which a parameter begins (pad_param_start)
+constexpr int kAlignment = 64;         // elements at which a parameter begins (pad_param_start)
+constexpr int kBucketAlignment = 128;  // elements of which a bucket has a multiple (pad_bucket_end)
 
-double aligned(double elements, double multiple) {
-  return std::ceil(elements / multiple) * multiple;
-}
+double aligned(double elements, int multiple) { return std::ceil(elements / multiple) * multiple; }
 
 double cost_of(const Matrices& matrices) {
   return std::accumulate(matrices.begin(), matrices.end(), 0.0,
@@ -37,8 +36,8 @@ class Packing {
   explicit Packing(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {
     dealt_.owned.resize(ranks_);
     for (std::size_t rank = 0; rank < ranks_; ++rank) by_cost_.emplace(0.0, rank);
-    // A bucket ends at a multiple of the ranks and of 128 elements.
-    shard_multiple_ = std::lcm(64, std::lcm(ranks, 128) / ranks);
+    // A bucket ends at a multiple of the ranks, too.
+    shard_multiple_ = std::lcm(kAlignment, std::lcm(ranks, kBucketAlignment) / ranks);
   }
 
   void add_bucket(Matrices bucket) {
@@ -55,8 +54,8 @@ class Packing {
       filled[rank] = aligned(filled[rank], kAlignment) + matrix->elements();
       dealt_.owned[rank].push_back(matrix);
     }
-    dealt_.exchanged += static_cast<double>(ranks_) * aligned(*std::ranges::max_element(filled),
-                                                              static_cast<double>(shard_multiple_));
+    dealt_.exchanged +=
+        static_cast<double>(ranks_) * aligned(*std::ranges::max_element(filled), shard_multiple_);
   }
 
   DealtMatrices take() { return std::move(dealt_); }
@@ -190,6 +189,12 @@ Matrices matrices_of(const Scenario& scenario, const OpGraph& graph,
     }
   }
   return matrices;
+}
+
+bool sums_updates(const Scenario& scenario) {
+  const Training& training = scenario.training;
+  return updates_matrices(training) && !scenario.parallelism.data.sharding.shards_optimizer &&
+         update_owners(training) == UpdateOwners::in_turn;
 }
 
 DealtMatrices owners_of(const Scenario& scenario, const OpGraph& graph,

@@ -52,6 +52,9 @@ DealtMatrices deal_greedily(Matrices matrices, int ranks);
 Matrices matrices_of(const Scenario& scenario, const OpGraph& graph,
                      const std::vector<std::size_t>& blocks, bool expert);
 
+/// Whether ranks take matrices in turn, and sum updates of all of them.
+bool sums_updates(const Scenario& scenario);
+
 /// How `ranks` that hold these blocks deal their matrices out. `bucketed`: gradients are reduced in
 /// buckets, not all at once.
 DealtMatrices owners_of(const Scenario& scenario, const OpGraph& graph,

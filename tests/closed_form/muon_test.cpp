@@ -254,3 +254,14 @@ checkpoint: {{every: 1, storage: {{bandwidth: 1 GB/s}}}}
     CHECK(checkpoint_bytes(scenario, graph).bytes() == nine_digits(10 * matrices + 14 * others));
   }
 }
+
+TEST_CASE("ranks in turn hold the updates of all matrices in 16 bits") {
+  const auto bytes = [](const std::string& owners, int gpus) {
+    const Scenario scenario =
+        gpt(fmt::format(", optimizer: muon, muon: {{owners: {}}}", owners), "", gpus);
+    return update_bytes(scenario, build(scenario), 0).bytes();
+  };
+  CHECK(bytes("all", 2) == nine_digits(40 * kSquare));
+  CHECK(bytes("round_robin", 2) == nine_digits(40 * kSquare + 2 * kMatrices));
+  CHECK(bytes("round_robin", 1) == nine_digits(40 * kSquare));
+}

@@ -35,6 +35,16 @@ Bytes wide_gradients(const Scenario& scenario, const OpGraph& graph, int stage) 
   return Bytes{elements * (kFp32 + (joins ? narrow : 0))};
 }
 
+/// Updates of all matrices in 16 bits, which ranks that take turns sum; each is widened by itself
+/// (KellerJordan/modded-nanogpt, records/track_1_short/2024-10-17_DistributedMuon, Muon.step,
+/// updates_flat).
+Bytes summed_updates(const Scenario& scenario, const OpGraph& graph, int stage) {
+  if (!sums_updates(scenario)) return Bytes{0};
+  const StageParameters p = stage_parameters(scenario, graph, stage);
+  return Bytes{kBf16 * ((p.replicas > 1 ? p.matrices.all : 0) +
+                        (p.expert_replicas > 1 ? p.expert_matrices.all : 0))};
+}
+
 }  // namespace
 
 Bytes update_bytes(const WeightMatrix& matrix, const Muon& muon, std::int64_t ranks) {
@@ -64,7 +74,7 @@ Bytes update_bytes(const Scenario& scenario, const OpGraph& graph, int stage) {
                                   : preconditioning_bytes(*matrix, preconditioner, update));
     }
   }
-  return most + wide_gradients(scenario, graph, stage);
+  return most + wide_gradients(scenario, graph, stage) + summed_updates(scenario, graph, stage);
 }
 
 }  // namespace stepsim
