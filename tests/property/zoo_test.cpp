@@ -60,7 +60,7 @@ std::string images_of(const std::string& name) {
                                        : "images: {per_sequence: 1, height: 336, width: 336}, ";
 }
 
-/// Whether some of the layers are counted apart, so that any other number of layers does not fit.
+/// Whether the last of the layers are counted apart.
 bool counts_layers_apart(const std::string& name) {
   const Model model = load_model(name, Library{{source_folder()}});
   const auto* transformer = std::get_if<Transformer>(&model.shape);
@@ -79,7 +79,7 @@ std::vector<std::string> zoo() {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(fs::path(source_folder()) / "models")) {
     const std::string name = entry.path().stem();
-    if (has_layers(name) && !counts_layers_apart(name)) names.push_back(name);
+    if (has_layers(name)) names.push_back(name);
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -108,6 +108,12 @@ class Draw {
     return fmt::format(", hybrid: {{pattern: \"{}\"}}", pattern);
   }
 
+  /// Half of the layers, where the model has some of one stream.
+  std::string single_layers(int layers) const {
+    if (!counts_layers_apart(model_)) return "";
+    return fmt::format(", diffusion: {{text: {{single_layers: {}}}}}", layers / 2);
+  }
+
   std::string text() {
     const int layers = stages_ * chunks_ * pick_.between(1, 4);
     const bool tokens = !model_.starts_with("mlp") && !model_.starts_with("vit");
@@ -115,10 +121,10 @@ class Draw {
     const std::string sequence = fmt::format(
         "sequence_length: {}, {}", (images.empty() ? 64 : 320) * tensor_ * context_ * 2, images);
     return fmt::format(
-        "model: {{base: {}, layers: {}{}}}\n{}"
+        "model: {{base: {}, layers: {}{}{}}}\n{}"
         "training: {{{}global_batch: {}, precision: bf16, optimizer: {}, attention: {}, recompute: "
         "{}, gradient_clipping: {}}}\n{}run: {{steps: 1, warmup: 1}}\n",
-        model_, layers, hybrid(layers), cluster(), tokens ? sequence : "",
+        model_, layers, hybrid(layers), single_layers(layers), cluster(), tokens ? sequence : "",
         data_ * stages_ * pick_.between(1, 3), pick_.one_of({"adam", "momentum"}),
         pick_.one_of({"unfused", "flash2"}), pick_.one_of({"none", "selective", "full"}),
         pick_.flip(), parallelism());
