@@ -27,8 +27,10 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::int64_t kSequence = 4096;  ///< tokens, where nobody states them
-constexpr std::int64_t kPixels = 448;     ///< of an image's edge, about, where no model says it
-constexpr double kWeightBytes = 2;        ///< of a bf16 weight
+/// Of an image's edge, about, where no model says it. An assumption, which the page states: the
+/// tiles that InternVL cuts images into (arXiv 2404.16821, section 3.3).
+constexpr std::int64_t kPixels = 448;
+constexpr double kWeightBytes = 2;  ///< of a bf16 weight
 
 // --- from an argument to a scenario
 

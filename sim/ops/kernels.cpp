@@ -19,6 +19,10 @@ Launch for_weights(Launch launch) {
   return launch;
 }
 
+void add_steps(Items& items, const char* name, double one, std::initializer_list<int> tensors) {
+  for (const int each : tensors) items.emplace_back(memory_bound(name, each * one));
+}
+
 void append(Items& items, const Items& more) {
   items.insert(items.end(), more.begin(), more.end());
 }

@@ -88,7 +88,7 @@ struct Op {
   std::optional<GraphModule> module{};   ///< whose CUDA graph would have it
   std::vector<double> parameters;        ///< elements of each parameter tensor on this rank
   std::vector<WeightMatrix> matrices{};  ///< the first of `parameters`, those that are matrices
-  double quantised = 0;                  ///< elements of `parameters` that are multiplied in fp8
+  double quantised = 0;                  ///< elements of `parameters` multiplied in fp8 or nvfp4
   std::vector<double> frozen{};          ///< elements of each parameter tensor that is not trained
   double frozen_quantised = 0;
   bool adapter = false;      ///< trained beside weights that are not
@@ -171,8 +171,8 @@ struct Block {
   bool has_gradient() const;         ///< an op of it has a backward pass
   double expert_parameters() const;  ///< trained parameters of expert-parallel experts
   Bytes tables() const;
-  double quantised() const;         ///< trained parameters that are multiplied in fp8
-  double frozen_quantised() const;  ///< parameters that are not trained and are multiplied in fp8
+  double quantised() const;         ///< trained parameters that are multiplied in fp8 or nvfp4
+  double frozen_quantised() const;  ///< such parameters that are not trained
   /// Kept of one micro-batch where the block by itself is recomputed like that.
   Bytes saved(const Recomputation& recompute) const;
   Bytes weight_copies() const;  ///< of its ops

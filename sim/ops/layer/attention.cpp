@@ -125,12 +125,6 @@ void add_scaled_gradient(Op& op, const Pass& pass, const AttentionShape& a, cons
   op.backward.emplace_back(memory_bound(std::string(whose) + " gradient scale", 2 * gradient));
 }
 
-/// Kernels before the softmax, of so many tensors each.
-void add_score_steps(Items& items, double one, const char* name,
-                     std::initializer_list<int> tensors) {
-  for (const int each : tensors) items.emplace_back(memory_bound(name, each * one));
-}
-
 void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
   const std::int64_t s = pass.sequence;
   const std::int64_t k = a.key_tokens(pass);
@@ -158,14 +152,14 @@ void add_unfused(Op& op, const Pass& pass, const AttentionShape& a) {
   const bool caps = a.score_cap && !pass.style->joins_chains;
   const bool copies = a.sinks && !pass.style->joins_chains;
   op.forward.emplace_back(product("scores", s, k, a.head_dim));
-  if (caps) add_score_steps(op.forward, one, "scores cap", {2, 2, 2});
-  if (copies) add_score_steps(op.forward, one, "scores beside sinks", {2});
+  if (caps) add_steps(op.forward, "scores cap", one, {2, 2, 2});
+  if (copies) add_steps(op.forward, "scores beside sinks", one, {2});
   op.backward.emplace_back(product("context dgrad", s, k, a.values()));
   op.backward.emplace_back(product("values dgrad", k, a.values(), s));
   pass.style->softmax(op, pass, a);
   if (caps) op.saved_scores += Bytes{one};
-  if (copies) add_score_steps(op.backward, one, "scores beside sinks backward", {2});
-  if (caps) add_score_steps(op.backward, one, "scores cap backward", {2, 3, 2});
+  if (copies) add_steps(op.backward, "scores beside sinks backward", one, {2});
+  if (caps) add_steps(op.backward, "scores cap backward", one, {2, 3, 2});
   op.forward.emplace_back(product("context", s, a.values(), k));
   if (moves_heads(pass, a) || has_strided_products(pass, a))
     op.forward.emplace_back(memory_bound("context to the back", context));

@@ -93,8 +93,8 @@ struct Rule {
   double share, busy, chain;
 };
 
-/// Kernels of chunks alone in either direction, which are taken to be equal, before the one that
-/// goes from chunk to chunk.
+/// Kernels of chunks alone in either direction, the four of each list at the top, which are taken to
+/// be equal, before the one that goes from chunk to chunk.
 constexpr int kChunkKernels = 4;
 
 void add_rule(Items& items, const Pass& pass, const GatedDeltaNet& d, const RuleBytes& bytes,

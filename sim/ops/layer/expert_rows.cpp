@@ -52,18 +52,15 @@ double row_bytes(const Pass& pass, const ExpertShape& shape) {
   return pass.element() * static_cast<double>(shape.hidden);
 }
 
-/// Bytes of a row on its way to its experts.
 double sent_bytes(const Pass& pass, const ExpertShape& shape) {
   return pass.experts.fp8_dispatch ? kFp8Row * static_cast<double>(shape.hidden)
                                    : row_bytes(pass, shape);
 }
 
-/// Whether rows arrive as products take them.
 bool arrive_quantised(const Pass& pass) {
   return pass.experts.fp8_dispatch && pass.linear == Precision::fp8;
 }
 
-/// Bytes of a row that experts read.
 double taken_bytes(const Pass& pass, const ExpertShape& shape) {
   return arrive_quantised(pass) ? sent_bytes(pass, shape) : row_bytes(pass, shape);
 }

@@ -21,8 +21,8 @@ struct Rows {
   double arrived;      ///< at the busiest rank, where a token comes once for all its experts there
 
  private:
-  /// Products in fp8 take multiples of so many rows (NVIDIA/Megatron-LM
-  /// megatron/core/fp8_utils.py, get_fp8_align_size; TransformerEngine's Fp8Padding).
+  /// Quantised products take multiples of so many rows (TransformerEngine's Fp8Padding and
+  /// Fp4Padding).
   void pad(std::int64_t rows);
 };
 

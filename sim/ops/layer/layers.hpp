@@ -194,13 +194,13 @@ Op squared_error(const Pass& pass, std::int64_t width);
 /// multiple of make-vocab-size-divisible-by times the ranks.
 std::int64_t vocabulary_rows(const Pass& pass, std::int64_t vocabulary);
 
-/// What an fp8 linear layer does before its products (NVIDIA/TransformerEngine): the tensor of so
-/// many elements is read, and written by rows and by columns, for the two products that it is in.
-/// Nothing where the layer is not fp8.
+/// What a linear layer that multiplies in fp8 or nvfp4 does before its products
+/// (NVIDIA/TransformerEngine): the tensor of so many elements is read, and written by rows and by
+/// columns, for the two products that it is in. Nothing where the layer's type needs no scales.
 void add_cast(Items& items, const Pass& pass, const std::string& name, double elements,
               bool is_gathered = false);
 /// Weights that are not quantised once a step: those of one pass by rows and by columns; or, where
-/// they come in fp8, those that the forward product needs by columns.
+/// they come quantised, those that the forward product needs by columns.
 void add_weight_cast(Items& items, const Pass& pass, const std::string& name, double elements,
                      bool forward);
 /// A product of a linear layer.

@@ -32,12 +32,6 @@ void add_small_exchanges(Items& items, const Pass& pass, int exchanges) {
     add_tensor_collective(items, CollectiveOp::all_reduce, of_tokens);
 }
 
-/// Kernels of a cap, of so many tensors each.
-void add_logits_cap(Items& items, const char* name, double one,
-                    std::initializer_list<int> tensors) {
-  for (const int each : tensors) items.emplace_back(memory_bound(name, each * one));
-}
-
 }  // namespace
 
 Op output_head(const Pass& pass, const Transformer& model) {
@@ -51,7 +45,7 @@ Op output_head(const Pass& pass, const Transformer& model) {
   const Bytes gathered{pass.element() * logits};
   const double own = gathered.bytes() / static_cast<double>(gathers ? pass.tensor : 1);
   const bool caps = model.logit_cap && !pass.style->joins_chains;
-  if (caps) add_logits_cap(op.forward, "logits cap", own, {2, 2, 2});
+  if (caps) add_steps(op.forward, "logits cap", own, {2, 2, 2});
   if (gathers) {
     add_tensor_collective(op.forward, CollectiveOp::all_gather, gathered);
     op.forward.emplace_back(memory_bound("logits gathered", 2 * gathered.bytes()));
@@ -65,7 +59,7 @@ Op output_head(const Pass& pass, const Transformer& model) {
   op.backward.emplace_back(
       memory_bound("cross entropy backward", traffic.backward * logits, MemoryRate::loss));
   if (gathers) op.backward.emplace_back(memory_bound("own logits' gradient", 2 * own));
-  if (caps) add_logits_cap(op.backward, "logits cap backward", own, {2, 3, 2});
+  if (caps) add_steps(op.backward, "logits cap backward", own, {2, 3, 2});
   op.saved = Bytes{traffic.saved * logits + (caps ? own : 0)};
   return op;
 }

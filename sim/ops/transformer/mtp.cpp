@@ -12,17 +12,6 @@
 namespace stepsim {
 namespace {
 
-/// Two tensors side by side, and the halves of the gradient.
-Op joined(const Pass& pass, std::int64_t hidden) {
-  const double both = pass.element() * 2 * static_cast<double>(pass.outer_tokens() * hidden);
-  Op op;
-  op.name = "mtp join";
-  op.output = Bytes{both};
-  op.forward.emplace_back(memory_bound("mtp join", 2 * both));
-  op.backward.emplace_back(memory_bound("mtp join backward", 2 * both));
-  return op;
-}
-
 Op projection(const Pass& pass, std::int64_t hidden) {
   Op op = column_linear(pass, "mtp projection", 2 * hidden, hidden / pass.tensor, false);
   op.output = pass.activation(hidden);
@@ -46,7 +35,8 @@ Block mtp_layer_block(const LayerStack& stack, bool owns_table) {
   const Vertex token = dag.add(owns_table ? std::move(table) : share_weights(std::move(table)), {});
   const Vertex token_norm = dag.add(stack.norm_of("mtp embedding norm", h, false), {token});
   const Vertex hidden_norm = dag.add(stack.norm_of("mtp hidden norm", h), {});
-  const Vertex both = dag.add(joined(pass, h), {token_norm, hidden_norm});
+  const Bytes side_by_side = 2.0 * pass.outer_activation(h);
+  const Vertex both = dag.add(joined_tensors("mtp join", side_by_side), {token_norm, hidden_norm});
   dag.add(projection(pass, h), {both});
   return {.name = "mtp layer",
           .dag = stack.model.hybrid
