@@ -444,16 +444,6 @@ const Registered<Importer> registered{{.name = "deepspeed",
 
 }  // namespace
 
-JsonTree deepspeed_file(Config& config, const std::string& named) {
-  const std::string path = file_near(config.folder(), named);
-  if (path.empty())
-    config.report("deepspeed",
-                  fmt::format("deepspeed: there is no file {} here", quoted_path(named)),
-                  "put DeepSpeed's file beside this one");
-  config.problems().throw_if_any();
-  return Config(path, "a DeepSpeed configuration").tree();
-}
-
 Draft import_deepspeed(DeepspeedSource source, const ImportOptions& options) {
   return DeepspeedImport(std::move(source), options).write();
 }

@@ -36,6 +36,8 @@ std::string megatron_optimizer(MegatronOptions& options);
 bool is_layer_wise(MegatronOptions& options);
 /// Adds what else is said of the optimizer to `training`.
 void add_megatron_optimizer(MegatronOptions& options, Entries& training, Draft& draft);
+/// Adds recipes of fp8 and fp4, what is gathered in them, and layers that stay in bf16.
+void add_megatron_quantisation(MegatronOptions& options, Entries& training, Draft& draft);
 
 /// Ranks that experts are dealt to, and those that share each of them and each other layer.
 struct MegatronExperts {

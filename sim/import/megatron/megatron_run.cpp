@@ -175,37 +175,6 @@ class MegatronImport {
     }
   }
 
-  /// What is gathered in nvfp4, the only recipe of fp4 that Megatron-LM has by name.
-  void add_fp4(Entries& e) {
-    if (o_.choice("fp4-recipe", {"nvfp4", "custom"}, "nvfp4") == "custom")
-      draft_.note("fp4-recipe custom", "nvfp4");
-    const bool gathers = o_.is_on("fp4-param-gather") || o_.has("fp4-param");
-    if (o_.has("fp4-format") && gathers) e.emplace_back("fp8_parameters: true");
-  }
-
-  /// Layers at both ends that stay in bf16, one each unless it is said otherwise.
-  void add_bf16_layers(Entries& e) {
-    const std::int64_t first = o_.integer("num-layers-at-start-in-bf16", 1);
-    const std::int64_t last = o_.integer("num-layers-at-end-in-bf16", 1);
-    if (!o_.is_on("first-last-layers-bf16") || first + last == 0) return;
-    if (!o_.has("fp8-format") && !o_.has("fp4-format"))
-      return draft_.note("--first-last-layers-bf16", "no layer is quantised");
-    e.push_back(fmt::format("bf16_layers: {{first: {}, last: {}}}", first, last));
-  }
-
-  /// Scales of fp8, delayed unless it is said otherwise, and what is gathered in it.
-  void add_fp8(Entries& e) {
-    const std::string recipe = o_.choice(
-        "fp8-recipe", {"tensorwise", "delayed", "mxfp8", "blockwise", "custom"}, "delayed");
-    const bool gathers = o_.is_on("fp8-param-gather") || o_.has("fp8-param");
-    if (!o_.has("fp8-format")) return;
-    if (recipe == "custom") draft_.note("fp8-recipe custom", "delayed scaling");
-    if (recipe == "mxfp8") e.emplace_back("fp8_scaling: mxfp8");
-    if (recipe == "tensorwise") e.emplace_back("fp8_scaling: current");
-    if (recipe == "blockwise") e.emplace_back("fp8_scaling: blockwise");
-    if (gathers) e.emplace_back("fp8_parameters: true");
-  }
-
   /// Fused kernels of Transformer Engine, or what PyTorch's compiler makes of Megatron-LM's. Kernels
   /// that take the product in repeat it backward, as those of cut cross entropy do
   /// (megatron/core/fusions/fused_linear_cross_entropy.py).
@@ -288,9 +257,7 @@ class MegatronImport {
           fmt::format("vocabulary_multiple: {}", o_.positive("make-vocab-size-divisible-by", 128)));
     add_offload(e);
     add_megatron_optimizer(o_, e, draft_);
-    add_fp8(e);
-    add_bf16_layers(e);
-    add_fp4(e);
+    add_megatron_quantisation(o_, e, draft_);
     add_cross_entropy(e);
     if (o_.is_on("no-gradient-accumulation-fusion")) e.emplace_back("fused_accumulation: false");
     if (o_.is_on("no-bias-dropout-fusion")) e.emplace_back("bias_dropout_fusion: false");
