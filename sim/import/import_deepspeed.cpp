@@ -248,7 +248,6 @@ class DeepspeedImport {
       config_.refuse(key, *type, "fp32, fp16 or bf16");
     return type->text;
   }
-
   /// Gradients are kept in grad_accum_dtype and reduced in communication_data_type; either is the
   /// model's type where it is not stated (deepspeed/runtime/engine.py, get_data_types and
   /// communication_data_type). Stage 3 has one key for both: the type that it reduces in.
