@@ -36,11 +36,16 @@ struct FabricCurve {
 
 /// The network between nodes. A topology names in its `keys` what only some topologies read.
 struct Fabric {
-  std::string topology = "rail";      ///< a name of `stepsim list topologies`
-  int nics_per_node = 0;              ///< default: one per GPU
-  BytesPerSecond bandwidth;           ///< each NIC's, per direction
-  double efficiency = 1;              ///< payload of a large transfer over bandwidth
-  Seconds latency;                    ///< between two nodes, per hop, software included
+  std::string topology = "rail";  ///< a name of `stepsim list topologies`
+  int nics_per_node = 0;          ///< default: one per GPU
+  BytesPerSecond bandwidth;       ///< each NIC's, per direction
+  double efficiency = 1;          ///< payload of a large transfer over bandwidth
+  Seconds latency;                ///< between two nodes, per hop, software included
+  /// Of an all-to-all for each peer on another node: a rank's proxy thread posts its messages one
+  /// after another (NVIDIA/nccl src/proxy.cc, progressOps). Two to 32 nodes of H100 on EFA fit to a
+  /// base, so much a peer and a share of the wire by nodes, within 5 % in the mean
+  /// (calib/measured/all_to_alls.csv, of which the row on InfiniBand fits to nothing).
+  Seconds peer_latency{2.9e-6};
   Seconds plugin_latency;             ///< of a hop, as NCCL's plugin reports it: for the choice
   bool sharp = false;                 ///< the switches reduce
   int nodes_per_leaf = 0;             ///< fat_tree: nodes below a leaf; rail: of a pod; 0: all

@@ -9,11 +9,15 @@ namespace stepsim {
 namespace {
 
 /// Most passes in flight. Activations go with the pass that needs them for gradients of inputs.
-int in_flight(const std::vector<Action>& order) {
+/// `pairs`: of joined passes one saves what the other frees.
+int in_flight(const std::vector<Action>& order, bool pairs) {
   int now = 0, most = 0;
-  for (const Action& action : order) {
-    if (action.pass == PassKind::forward) most = std::max(most, ++now);
-    if (action.pass == PassKind::backward || action.pass == PassKind::input_gradient) --now;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const PassKind pass = order[i].pass;
+    if (pass == PassKind::forward) ++now;
+    if (pass == PassKind::backward || pass == PassKind::input_gradient) --now;
+    const bool goes_on = pairs && i + 1 < order.size() && order[i + 1].joined;
+    if (!goes_on) most = std::max(most, now);
   }
   return most;
 }
@@ -48,7 +52,7 @@ ScheduleFacts made(const Schedule& schedule, const PipelineShape& shape) {
       if (holder < 0) holder = stage;
     }
     const auto order = schedule.order(shape, stage);
-    facts.in_flight.push_back(in_flight(order));
+    facts.in_flight.push_back(in_flight(order, shape.pairs));
     facts.last_in_flight.push_back(placement.holds(stage, placement.parts() - 1));
     note_split(facts, order);
     if (stage == 0) facts.reductions = reductions_of_chunk(order, shape.chunks);

@@ -105,6 +105,7 @@ void slow_down(Scenario& scenario, double k) {
   slow_down(scenario.cluster.intra_node, k);
   scenario.cluster.inter_node->bandwidth = scenario.cluster.inter_node->bandwidth / k;
   scenario.cluster.inter_node->latency *= k;
+  scenario.cluster.inter_node->peer_latency *= k;
   scenario.host.launch *= k;
   if (!scenario.data) return;
   scenario.data->storage.bandwidth = scenario.data->storage.bandwidth / k;

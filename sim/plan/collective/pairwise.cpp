@@ -11,16 +11,6 @@
 #include "sim/plan/nccl/channels.hpp"
 
 namespace stepsim {
-namespace {
-
-/// A rank's proxy thread posts the messages of an all-to-all to its peers on other nodes one after
-/// another (NVIDIA/nccl src/proxy.cc, progressOps). Two to 32 nodes of H100 on EFA fit to a base,
-/// so much a peer and a share of the wire by nodes, within 5 % in the mean
-/// (calib/measured/all_to_alls.csv, of which the rows on InfiniBand fit to nothing).
-constexpr Seconds kPostedPeer{2.9e-6};
-
-}  // namespace
-
 Phase pairs_inside(const CollectiveJob& job, Bytes bytes) {
   const int members = job.group.ranks_per_node();
   const LinkProfile& link = job.cluster.intra_node;
@@ -45,7 +35,7 @@ PhaseFlow pairs_between(const CollectiveJob& job) {
 }
 
 Seconds latency_between(const CollectiveJob& job, int peers) {
-  return job.cluster.inter_node->latency + kPostedPeer * peers;
+  return job.cluster.inter_node->latency + job.cluster.inter_node->peer_latency * peers;
 }
 
 int pair_channels(const CollectiveJob& job) {

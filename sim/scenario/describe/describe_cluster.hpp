@@ -337,6 +337,8 @@ void describe(Io& io, Fabric& f) {
            "payload that a large transfer reaches, of bandwidth");
   io.field("latency", f.latency, required(any_duration),
            "of one hop between two nodes, software included");
+  io.field("peer_latency", f.peer_latency, any_duration,
+           "of an all-to-all for each peer on another node, to which the host posts in turn");
   io.field("plugin_latency", f.plugin_latency, any_duration,
            "of a hop, as NCCL's network plugin reports it, for NCCL's choice alone: 75 us on EFA");
   io.field("sharp", f.sharp, any, "the switches reduce, which NCCL's CollNet and NVLS use");
