@@ -27,8 +27,8 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::int64_t kSequence = 4096;  ///< tokens, where nobody states them
-/// Of an image's edge, about, where no model says it. An assumption, which the page states: the
-/// tiles that InternVL cuts images into (arXiv 2404.16821, section 3.3).
+/// About as many as an image's edge has, where no model says it. An assumption, which the page
+/// states: the tiles that InternVL cuts images into (arXiv 2404.16821, section 3.3).
 constexpr std::int64_t kPixels = 448;
 constexpr double kWeightBytes = 2;  ///< of a bf16 weight
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "sim/ops/frozen.hpp"
+#include "sim/ops/packed_attention.hpp"
 #include "sim/ops/style/style.hpp"
 #include "sim/scenario/expert_mesh.hpp"
-#include "sim/scenario/packed_attention.hpp"
 
 namespace stepsim {
 namespace {

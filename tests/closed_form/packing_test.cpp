@@ -12,9 +12,9 @@
 
 #include "sim/cluster/kernel_time.hpp"
 #include "sim/ops/attention_shape.hpp"
+#include "sim/ops/packed_attention.hpp"
 #include "sim/ops/pass.hpp"
 #include "sim/ops/style/style.hpp"
-#include "sim/scenario/packed_attention.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;

@@ -14,33 +14,11 @@
 #include "sim/plan/optimizer_rule.hpp"
 #include "sim/plan/program/preconditioning.hpp"
 #include "sim/scenario/read/assumed_keys.hpp"
-#include "tests/closed_form/harness.hpp"
+#include "tests/closed_form/matrix_updates.hpp"
 
 using namespace stepsim;
 
 namespace {
-
-constexpr double kHidden = 256, kLayers = 4, kSquare = kHidden * kHidden;
-constexpr double kMatrices = kLayers * 12 * kSquare;
-
-Scenario gpt(const std::string& training, const std::string& parallelism, int gpus) {
-  return scenario_of(fmt::format(R"(
-model: {{name: m, layers: 4, hidden: 256, heads: 4, vocabulary: 512}}
-cluster: {{name: c, gpu: a100-80, gpus_per_node: {0}, intra_node: nvlink3}}
-training: {{sequence_length: 64, global_batch: {0}, gradients: fp32, gradient_clipping: false{1}}}
-parallelism: {{{2}}}
-run: {{steps: 1, warmup: 0}}
-)",
-                                 gpus, training, parallelism));
-}
-
-double optimizer_state(const Scenario& scenario) {
-  return state_bytes(scenario, stage_parameters(scenario, build(scenario), 0)).optimizer;
-}
-
-double parameters(const Scenario& scenario) {
-  return stage_parameters(scenario, build(scenario), 0).dense;
-}
 
 double flops_of(const std::vector<NamedWork>& works) {
   double sum = 0;

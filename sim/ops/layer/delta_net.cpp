@@ -43,8 +43,8 @@ constexpr double kForwardBusy = 120, kBackwardBusy = 580;
 /// Nanoseconds a position of the longest sequence, from chunk to chunk.
 constexpr double kForwardChain = 20, kBackwardChain = 60;
 
-// Of Kimi delta attention: forward, 660 shapes on the same GPUs (ai-dynamo/aiconfigurator@095f58a,
-// chunk_kda, sglang 0.5.16): 12 % off in the mean, by GPU between 9 % too short and 2 % too long;
+// Kimi delta attention forward, 660 shapes on GPUs from H100 to GB300
+// (ai-dynamo/aiconfigurator@095f58a, chunk_kda, sglang 0.5.16): 12 % off in the mean, by GPU between 9 % too short and 2 % too long;
 // fla's own on GB200 and B200 are 17 to 24 % shorter, on H20 2 to 6 % (MoonshotAI/FlashKDA@1ce47ea;
 // pytorch/helion@3e928d1). Backward, one shape: 9.0 ms of 8192 tokens and 96 heads on B200
 // (pytorch/helion@3e928d1 examples/linear/BENCHMARKS.md, both directions less the forward one); its
@@ -133,7 +133,7 @@ Op gated_delta_net(const Pass& pass, const GatedDeltaNet& d) {
   const double norms = 2 * element * w.tokens * 2 * w.keys;
   const double repeated = 2 * element * w.tokens * (w.keys + w.repeated);
   const bool by_channel = decays_channels(d);
-  // Of each channel what the narrow layers make, the decay in fp32, and its sum over a chunk.
+  // A channel has what the narrow layers make, its decay in fp32, and the decays' sum over a chunk.
   const double factors = by_channel
                              ? (element + 3 * kDecay) * w.tokens * w.keys + 2 * element * pairs
                              : (kFactors * element + element + kDecay) * pairs;

@@ -21,7 +21,7 @@ struct SavedParameters {
   SavedParameters operator/(double parts) const { return {others / parts, matrices / parts}; }
 };
 
-/// Of one rank of a stage.
+/// What one rank of a stage saves of its experts, or of all else.
 SavedParameters part_of(const StageParameters& p, bool expert) {
   const double matrices = p.matrices_of(expert).all;
   return {p.of(expert) - matrices, matrices};

@@ -129,7 +129,7 @@ std::string pattern_of_sparse_qwen(Translation& t) {
   const auto layers = layers_of_qwen(t);
   if (!layers) return "";
   const auto dense = layers_named(t, "mlp_only_layers", layers->size());
-  // Those of Qwen 3.5 have experts whatever the number is.
+  // Qwen 3.5's layers have experts whatever the number is.
   const std::int64_t fewest = t.knows({"decoder_sparse_step"}) ? 0 : 1;
   const bool has_experts = t.integer({"num_experts"}, fewest) != std::int64_t{0};
   const auto step = static_cast<std::size_t>(t.integer({"decoder_sparse_step"}, 1).value_or(1));

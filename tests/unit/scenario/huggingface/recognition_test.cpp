@@ -5,39 +5,15 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/core/error.hpp"
 #include "sim/ops/blocks.hpp"
-#include "sim/scenario/load.hpp"
-#include "tests/temporary_folder.hpp"
+#include "tests/unit/scenario/huggingface/configs.hpp"
 
 using namespace stepsim;
 
 namespace {
 
-Model model_of(const std::string& json) {
-  const TemporaryFolder folder;
-  return load_model(folder.file("some-model/config.json", json), Library{});
-}
 Transformer transformer_of(const std::string& json) {
   return std::get<Transformer>(model_of(json).shape);
-}
-
-/// What is said of a config that cannot be read; "" when it can.
-std::string refusal_of(const std::string& json) {
-  try {
-    model_of(json);
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
-}
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-bool has_note(const Model& model, std::string_view part) {
-  return std::any_of(model.notes.begin(), model.notes.end(),
-                     [&](const std::string& note) { return has(note, part); });
 }
 
 }  // namespace

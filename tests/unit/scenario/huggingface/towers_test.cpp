@@ -1,47 +1,24 @@
-// Configs of published models that see images: each has the published number of parameters.
+// Configs of published models that see images, and how many parameters they have.
 //
 // Dimensions are those of the config.json of each model on Hugging Face, without keys that have
-// their class's default or cost nothing; counts are those of the checkpoints' metadata there.
+// their class's default or cost nothing. Counts follow from them, and were compared with figures of
+// the checkpoints from memory, which were not looked up.
 #include <algorithm>
 #include <string>
 #include <string_view>
 
 #include <doctest/doctest.h>
 
-#include "sim/core/error.hpp"
 #include "sim/ops/blocks.hpp"
-#include "sim/scenario/load.hpp"
 #include "tests/source_folder.hpp"
-#include "tests/temporary_folder.hpp"
+#include "tests/unit/scenario/huggingface/configs.hpp"
 
 using namespace stepsim;
 
 namespace {
 
-Model model_of(const std::string& json) {
-  const TemporaryFolder folder;
-  return load_model(folder.file("some-model/config.json", json), Library{});
-}
-
 VisionTower tower_of(const std::string& json) {
   return *std::get<Transformer>(model_of(json).shape).tower;
-}
-
-std::string refusal_of(const std::string& json) {
-  try {
-    model_of(json);
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
-}
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-bool has_note(const Model& model, std::string_view part) {
-  return std::any_of(model.notes.begin(), model.notes.end(),
-                     [&](const std::string& note) { return has(note, part); });
 }
 
 /// Those of models/NAME.yaml, which a test compares with what was published.

@@ -1,5 +1,5 @@
 // The closed form of attention in packs of documents.
-#include "sim/scenario/packed_attention.hpp"
+#include "sim/ops/packed_attention.hpp"
 
 #include <algorithm>
 #include <cmath>
