@@ -45,8 +45,8 @@ BlockChain dlrm_blocks(const Dlrm& model, Pass pass, const Parallelism& split);
 
 /// Parameters of the whole model, unpadded, as papers count them.
 double parameter_count(const Transformer& model);
-/// Of the norms of queries and keys of one attention: a weight for each number of a head, which all
-/// heads share, or of all heads.
+/// Weights of the norms of queries and keys in one attention: one for each number of a head, which
+/// all heads share, or one for each number of all heads.
 std::int64_t qk_norm_size(const Transformer& model);
 /// REQUIRES: the model is a diffusion transformer.
 double diffusion_parameters(const Transformer& model);

@@ -41,8 +41,8 @@ struct Fabric {
   BytesPerSecond bandwidth;       ///< each NIC's, per direction
   double efficiency = 1;          ///< payload of a large transfer over bandwidth
   Seconds latency;                ///< between two nodes, per hop, software included
-  /// Of an all-to-all for each peer on another node: a rank's proxy thread posts its messages one
-  /// after another (NVIDIA/nccl src/proxy.cc, progressOps). Two to 32 nodes of H100 on EFA fit to a
+  /// What an all-to-all takes for each peer on another node, for a rank's proxy thread posts its
+  /// messages one after another (NVIDIA/nccl src/proxy.cc, progressOps). Two to 32 nodes of H100 on EFA fit to a
   /// base, so much a peer and a share of the wire by nodes, within 5 % in the mean
   /// (calib/measured/all_to_alls.csv, of which the row on InfiniBand fits to nothing).
   Seconds peer_latency{2.9e-6};

@@ -1,7 +1,7 @@
 // The update of a matrix between two preconditioners, as products.
 //
-// Of a gradient G of m x n, a side with a preconditioner has statistics L = G G' or R = G' G, 2 m^2
-// n or 2 m n^2 FLOP, and takes as much for each tensor that it is multiplied with.
+// With a gradient G of m x n, a side that has a preconditioner has statistics L = G G' or R = G' G,
+// 2 m^2 n or 2 m n^2 FLOP, and takes as much for each tensor that it is multiplied with.
 //
 // SOAP turns four tensors in a step: the momentum out of the old eigenbases and into the new ones,
 // the gradient into these, and the step of Adam out of them. New bases are Q of the QR of L Q, and
