@@ -33,11 +33,16 @@ void add_run(CLI::App& app, Action& chosen) {
       ->needs("--trace");
   run->add_option("--fold", *fold, "auto: simulate one rank of each kind; off: every rank")
       ->check(one_of_these({"auto", "off"}));
+  const auto engine = std::make_shared<std::string>();
+  run->add_option("--engine", *engine,
+                  "what shares links: exact, or simgrid as a second opinion (run.engine)")
+      ->check(one_of_these({"exact", "simgrid"}));
   add_jobs(*run, kept->jobs, "replicas at the same time (run.replicas); default: as many as cores");
   run->add_flag("--require-fit", *requires_fit,
                 "fail where it does not fit in memory, with exit code 1, as expect: {fits: true}");
   run->add_flag("--stats", kept->stats, "also print wall time and memory of the simulation itself");
-  run->callback([kept, fold, requires_fit, &chosen] {
+  run->callback([kept, fold, engine, requires_fit, &chosen] {
+    if (!engine->empty()) kept->scenario.overrides.emplace_back("run.engine=" + *engine);
     if (*requires_fit) kept->scenario.overrides.emplace_back("expect.fits=true");
     kept->fold = *fold == "auto";
     kept->screen = screen_here();

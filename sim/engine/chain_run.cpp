@@ -21,6 +21,7 @@ double ChainRun::end(const Taken& taken) const {
 }
 
 void ChainRun::advance(double date, const Taken& taken) {
+  if (date <= start_) return;
   touched_ = true;
   while (kernel_ < chain_->kernels.size()) {
     const Kernel& kernel = chain_->kernels[kernel_];

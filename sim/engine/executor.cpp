@@ -2,16 +2,50 @@
 #include "sim/engine/executor.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
+#include "sim/core/random.hpp"
 
 namespace stepsim {
+namespace {
+
+/// A share in whole parts of 2^-40, so that sums of them are exact, in whatever order shares are
+/// taken and given back.
+double in_parts(double share) { return std::nearbyint(share * 0x1p40) * 0x1p-40; }
+
+constexpr double kNudge = 1e-12;
+
+void nudge(Folding& folding, std::uint64_t number) {
+  const RandomKey key(number);
+  std::uint64_t rates = 0;
+  const auto change = [&](BytesPerSecond& rate) {
+    rate *= 1 + kNudge * key.with(rates++).uniform();
+  };
+  for (BytesPerSecond& link : folding.links) change(link);
+  for (FoldedGroup& group : folding.groups) {
+    for (std::vector<FoldedStream>& streams : group.streams) {
+      for (FoldedStream& stream : streams) change(stream.alone);
+    }
+  }
+}
+
+}  // namespace
 
 Executor::Executor(const Plan& plan, const Folding& folding, const SimulateOptions& options)
-    : plan_(plan), folding_(folding), options_(options), board_(folding) {
+    : plan_(plan),
+      folding_(folding),
+      options_(options),
+      board_(make_board(plan.engine, folding, *this)) {
+  for (const Operation& operation : plan.operations) {
+    held_.push_back({.held_sms = in_parts(operation.held_sms),
+                     .reserved_sms = in_parts(operation.reserved_sms)});
+    moves_.push_back({.memory_share = in_parts(operation.memory_share),
+                      .device_share = in_parts(operation.device_share)});
+  }
   ranks_.resize(folding.ranks.size());
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     RankState& state = ranks_[i];
@@ -28,7 +62,8 @@ Executor::Executor(const Plan& plan, const Folding& folding, const SimulateOptio
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     groups_[g].folded = &folding.groups[g];
     for (const auto& streams : folding.groups[g].streams) {
-      groups_[g].shares |= std::ranges::any_of(streams, &FoldedStream::shares);
+      groups_[g].shares |=
+          std::ranges::any_of(streams, [](const FoldedStream& s) { return s.shares(); });
     }
   }
   step_ends_.assign(static_cast<std::size_t>(plan.steps), 0.0);
@@ -54,10 +89,10 @@ Simulation Executor::run() {
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     for (TaskIndex task = 0; task < ranks_[rank].needs.size(); ++task) {
       if (ranks_[rank].needs[task] != 0) continue;
-      board_.at(0, [this, rank, task](double date) { ready(rank, task, date, kNoSpan); });
+      board_->at(0, {EventKind::task_ready, rank, task});
     }
   }
-  board_.run();
+  board_->run();
   for (const RankState& state : ranks_) {
     if (state.left > 0) throw SimulationError(describe_deadlock(*this));
   }
@@ -75,9 +110,34 @@ Simulation Executor::run() {
     rank.members = representatives.at(rank.rank)->members;
   result.timeline.step_ends = step_ends_;
   result.timeline.warmup = plan_.warmup;
-  result.stats = {folding_.ranks_total, static_cast<std::int64_t>(ranks_.size()), board_.events(),
-                  kernels_, board_.transfers()};
+  result.stats = {folding_.ranks_total, static_cast<std::int64_t>(ranks_.size()), board_->events(),
+                  kernels_, board_->transfers()};
   return result;
+}
+
+void Executor::happen(Event event, double date) {
+  switch (event.kind) {
+    case EventKind::task_ready:
+      return ready(event.a, event.b, date, kNoSpan);
+    case EventKind::task_arrives:
+      return arrive(event.a, event.b, date);
+    case EventKind::read_starts:
+      return start_read(event.a, event.b, date);
+    case EventKind::task_ends:
+      return finish(event.a, event.b, date);
+    case EventKind::chain_ends:
+      if (ranks_[event.a].schedule == event.b) finish_chain(event.a, date);
+      return;
+    case EventKind::phase_starts:
+      return run_phase(event.a, date);
+    case EventKind::phase_part_ends:
+      return phase_part_done(event.a, date);
+    case EventKind::operation_ends:
+      return end_operation(event.a, date);
+    case EventKind::transfer_ends:
+    case EventKind::traffic_starts:
+      throw InternalError("an event of the board's own");
+  }
 }
 
 void Executor::finish(std::uint32_t rank, TaskIndex task, double date) {
@@ -90,7 +150,7 @@ void Executor::finish(std::uint32_t rank, TaskIndex task, double date) {
                                     done.epoch == kNotLaunched ? 0 : launch_date(state, done));
     if (done.kind == TaskKind::host_wait) state.epoch_span[done.epoch + 1] = span;
   }
-  if (--state.left == 0 && --running_ == 0) board_.end_background();
+  if (--state.left == 0 && --running_ == 0) board_->end_background();
   if (state.next_step_end < program.step_ends.size() &&
       program.step_ends[state.next_step_end] == task) {
     double& end = step_ends_[state.next_step_end++];
@@ -131,24 +191,18 @@ void Executor::ready(std::uint32_t rank, TaskIndex index, double date, std::int3
       return start_chain(rank, index, date, blocker);
     case TaskKind::communicate:
       note_start(rank, index, arrival, arrival, blocker);
-      if (arrival > date)
-        return board_.at(arrival,
-                         [this, rank, index](double launch) { arrive(rank, index, launch); });
+      if (arrival > date) return board_->at(arrival, {EventKind::task_arrives, rank, index});
       return arrive(rank, index, date);
     case TaskKind::host_wait:
       note_start(rank, index, launched, launched, blocker);
       return wait_on_host(rank, index, arrival);
     case TaskKind::timer: {
       note_start(rank, index, arrival, arrival, blocker);
-      return board_.at(arrival + amount_of(rank, index),
-                       [this, rank, index](double end) { finish(rank, index, end); });
+      return board_->at(arrival + amount_of(rank, index), {EventKind::task_ends, rank, index});
     }
     case TaskKind::read:
       note_start(rank, index, arrival, arrival, blocker);
-      if (arrival > date) {
-        return board_.at(arrival,
-                         [this, rank, index](double launch) { start_read(rank, index, launch); });
-      }
+      if (arrival > date) return board_->at(arrival, {EventKind::read_starts, rank, index});
       return start_read(rank, index, date);
   }
 }
@@ -178,15 +232,38 @@ void Executor::start_chain(std::uint32_t rank, TaskIndex index, double date, std
   note_start(rank, index, date, std::max(date, host + chain.first_launch()), blocker);
   kernels_ += static_cast<std::int64_t>(chain.kernels.size());
   state.running = index;
+  state.has_end = false;
   state.chain = ChainRun(chain, date, host, state.recorder && options_.kernels);
-  schedule_end(rank);
+  unsettle(rank);
+}
+
+void Executor::unsettle(std::uint32_t rank) {
+  if (ranks_[rank].is_unsettled) return;
+  ranks_[rank].is_unsettled = true;
+  unsettled_.push_back(rank);
+}
+
+/// What runs on compute rows goes on at another speed from here.
+void Executor::settle(double date) {
+  for (const std::uint32_t rank : unsettled_) {
+    RankState& state = ranks_[rank];
+    state.is_unsettled = false;
+    const bool changes = state.taken != state.taken_now;
+    if (state.running == kNoTask) {
+      state.taken = state.taken_now;
+      continue;
+    }
+    if (changes) state.chain.advance(date, state.taken);
+    state.taken = state.taken_now;
+    if (changes || !state.has_end) schedule_end(rank);
+  }
+  unsettled_.clear();
 }
 
 void Executor::schedule_end(std::uint32_t rank) {
   RankState& state = ranks_[rank];
-  board_.at(state.chain.end(state.taken), [this, rank, schedule = ++state.schedule](double end) {
-    if (ranks_[rank].schedule == schedule) finish_chain(rank, end);
-  });
+  state.has_end = true;
+  board_->at(state.chain.end(state.taken), {EventKind::chain_ends, rank, ++state.schedule});
 }
 
 void Executor::finish_chain(std::uint32_t rank, double date) {
@@ -200,36 +277,20 @@ void Executor::finish_chain(std::uint32_t rank, double date) {
   finish(rank, index, date);
 }
 
-void Executor::take(std::uint32_t rank, const Taken& more, double date) {
-  Taken taken = ranks_[rank].taken;
-  taken.held_sms += more.held_sms;
-  taken.reserved_sms += more.reserved_sms;
-  taken.memory_share += more.memory_share;
-  taken.device_share += more.device_share;
-  change_speed(rank, date, taken);
-}
-
-void Executor::release(std::uint32_t rank, const Operation& operation, double date) {
-  RankState& state = ranks_[rank];
-  if (--state.in_flight == 0) return change_speed(rank, date, {});  // no sums of rounding errors
-  take(rank,
-       {-operation.held_sms, -operation.reserved_sms, -operation.memory_share,
-        -operation.device_share},
-       date);
-}
-
-/// What runs on the compute row goes on at another speed from here.
-void Executor::change_speed(std::uint32_t rank, double date, const Taken& taken) {
-  RankState& state = ranks_[rank];
-  if (state.running != kNoTask) state.chain.advance(date, state.taken);
-  state.taken = taken;
-  if (state.running != kNoTask) schedule_end(rank);
+void Executor::take(std::uint32_t rank, const Taken& more, double sign) {
+  if (more == Taken{}) return;
+  Taken& taken = ranks_[rank].taken_now;
+  taken.held_sms += sign * more.held_sms;
+  taken.reserved_sms += sign * more.reserved_sms;
+  taken.memory_share += sign * more.memory_share;
+  taken.device_share += sign * more.device_share;
+  unsettle(rank);
 }
 
 /// The host has come to the wait, and all that it waits for is done: the next epoch starts.
 void Executor::wait_on_host(std::uint32_t rank, TaskIndex index, double date) {
   ranks_[rank].epoch_start[task_of(rank, index).epoch + 1] = date;
-  board_.at(date, [this, rank, index](double end) { finish(rank, index, end); });
+  board_->at(date, {EventKind::task_ends, rank, index});
 }
 
 double Executor::amount_of(std::uint32_t rank, TaskIndex index) const {
@@ -245,8 +306,8 @@ void Executor::start_read(std::uint32_t rank, TaskIndex index, double date) {
   const auto first = static_cast<std::size_t>(ranks_[rank].folded->lanes[lane]);
   const FoldedStream& stream = folding_.reads[first + reader];
   const BytesPerSecond rate = std::min(stream.alone, plan_.lane_rates[lane].value_or(stream.alone));
-  board_.transfer(stream, amount_of(rank, index), rate.bytes_per_second(), date,
-                  [this, rank, index](double end) { finish(rank, index, end); });
+  board_->transfer(stream, amount_of(rank, index), rate.bytes_per_second(), date,
+                   {EventKind::task_ends, rank, index});
 }
 
 void Executor::arrive(std::uint32_t rank, TaskIndex index, double date) {
@@ -255,10 +316,7 @@ void Executor::arrive(std::uint32_t rank, TaskIndex index, double date) {
   GroupState& state = groups_[group];
   state.arrived.push_back({rank, index});
   // From its launch on the kernel holds its SMs, also while it waits for the others.
-  const Operation& operation = plan_.operations[task_of(rank, index).work];
-  ++ranks_[rank].in_flight;
-  if (operation.held_sms > 0 || operation.reserved_sms > 0)
-    take(rank, {.held_sms = operation.held_sms, .reserved_sms = operation.reserved_sms}, date);
+  take(rank, held_[task_of(rank, index).work], 1);
   if (static_cast<int>(state.arrived.size()) == state.folded->members) start_operation(group, date);
 }
 
@@ -276,10 +334,7 @@ void Executor::start_operation(std::uint32_t group, double date) {
                       ranks_[state.arrived.front().rank].folded->rank, plan_.names[task.name],
                       task.micro_batch, ranks_[arrival.rank].folded->rank));
     }
-    const Operation& operation = plan_.operations[task.work];
-    const Taken moving{.memory_share = operation.memory_share,
-                       .device_share = operation.device_share};
-    if (!moving.nothing()) take(arrival.rank, moving, date);
+    take(arrival.rank, moves_[task.work], 1);
     RankState& rank = ranks_[arrival.rank];
     if (!rank.recorder) continue;
     Started& begun = rank.recorder->started(arrival.task);
@@ -304,11 +359,11 @@ void Executor::start_phase(std::uint32_t group, double date) {
   if (state.phase == phases.size()) return end_operation(group, date);
   if (state.shares) {
     const double begin = date + phases[state.phase].latency.seconds() * state.factor;
-    return board_.at(begin, [this, group](double start) { run_phase(group, start); });
+    return board_->at(begin, {EventKind::phase_starts, group});
   }
   double end = date;
   for (; state.phase < phases.size(); ++state.phase) end = end_of(phases[state.phase], state, end);
-  board_.at(end, [this, group](double known) { end_operation(group, known); });
+  board_->at(end, {EventKind::operation_ends, group});
 }
 
 double Executor::end_of(const Phase& phase, const GroupState& state, double date) const {
@@ -332,7 +387,9 @@ void Executor::end_operation(std::uint32_t group, double date) {
   state.arrived.clear();
   state.running = false;
   for (const Arrival& member : members) {
-    release(member.rank, plan_.operations[task_of(member.rank, member.task).work], date);
+    const std::uint32_t operation = task_of(member.rank, member.task).work;
+    take(member.rank, held_[operation], -1);
+    take(member.rank, moves_[operation], -1);
   }
   for (const Arrival& member : members) finish(member.rank, member.task, date);
 }
@@ -341,18 +398,18 @@ void Executor::run_phase(std::uint32_t group, double date) {
   GroupState& state = groups_[group];
   const Task& first = task_of(state.arrived.front().rank, state.arrived.front().task);
   const Phase& phase = plan_.operations[first.work].phases[state.phase];
-  const auto part_done = [this, group](double end) { phase_part_done(group, end); };
+  const Event part_ends{EventKind::phase_part_ends, group};
   state.pending = 1;  // the phase itself, until all have started
   for (const PhaseFlow& flow : phase.flows) {
     const auto& streams = state.folded->streams[static_cast<std::size_t>(flow.pattern)];
     if (streams.empty()) {  // a group that has no links takes its time all the same
       ++state.pending;
-      board_.at(date + flow.alone().seconds() * state.factor, part_done);
+      board_->at(date + flow.alone().seconds() * state.factor, part_ends);
     }
     for (const FoldedStream& stream : streams) {
       ++state.pending;
-      board_.transfer(stream, flow.bytes.bytes() * stream.share * state.factor,
-                      flow.rate.bytes_per_second() * stream.share, date, part_done);
+      board_->transfer(stream, flow.bytes.bytes() * stream.share * state.factor,
+                       flow.rate.bytes_per_second() * stream.share, date, part_ends);
     }
   }
   phase_part_done(group, date);
@@ -366,7 +423,8 @@ void Executor::phase_part_done(std::uint32_t group, double date) {
 }
 
 Simulation simulate(const Plan& plan, const SimulateOptions& options) {
-  const Folding folding = fold_plan(plan, options.fold);
+  Folding folding = fold_plan(plan, options.fold);
+  if (options.nudge != 0) nudge(folding, options.nudge);
   return Executor(plan, folding, options).run();
 }
 

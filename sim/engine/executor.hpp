@@ -1,8 +1,13 @@
 // The executor: counts edges down, lets ready tasks start, and moves groups through their
 // operations.
+//
+// Nothing depends on the order of events of one date: a chain's speed is changed once all of them
+// have happened, and what operations take of a GPU adds up exactly. So a folded and an unfolded run
+// are the same to the bit.
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,7 +19,7 @@
 
 namespace stepsim {
 
-class Executor {
+class Executor final : private BoardUser {
  public:
   Executor(const Plan& plan, const Folding& folding, const SimulateOptions& options);
 
@@ -31,11 +36,13 @@ class Executor {
     std::vector<std::uint8_t> needs;       // edges not yet satisfied, by task
     std::vector<double> epoch_start;       // when the host began each epoch
     std::vector<std::int32_t> epoch_span;  // recorded: the host_wait that began it
-    Taken taken;                           // by the operations in flight
-    int in_flight = 0;                     // operations that take something
+    Taken taken;                           // by the operations in flight: what the chain runs under
+    Taken taken_now;                       // the same, with what has changed at the present date
+    bool is_unsettled = false;             // the chain's end is to be worked out again
     TaskIndex running = kNoTask;           // the chain on the compute row
     Chain varied;                          // the running chain's kernels with their jitter
     ChainRun chain;
+    bool has_end = false;        // its end is scheduled
     std::uint32_t schedule = 0;  // counts its dates of ending; an older one no longer holds
     std::size_t left = 0;        // tasks not finished
     std::size_t next_step_end = 0;
@@ -56,6 +63,9 @@ class Executor {
     bool shares = false;  // something else may use a link of it
   };
 
+  void happen(Event event, double date) override;
+  void settle(double date) override;
+  void unsettle(std::uint32_t rank);
   void record(const std::map<int, const FoldedRank*>& representatives);
   void finish(std::uint32_t rank, TaskIndex task, double date);
   void ready(std::uint32_t rank, TaskIndex task, double date, std::int32_t blocker);
@@ -63,9 +73,8 @@ class Executor {
   void start_chain(std::uint32_t rank, TaskIndex task, double date, std::int32_t blocker);
   void schedule_end(std::uint32_t rank);
   void finish_chain(std::uint32_t rank, double date);
-  void take(std::uint32_t rank, const Taken& more, double date);
-  void release(std::uint32_t rank, const Operation& operation, double date);
-  void change_speed(std::uint32_t rank, double date, const Taken& taken);
+  /// From this date on operations take `sign` times as much more.
+  void take(std::uint32_t rank, const Taken& more, double sign);
   /// The task's amount with what is drawn for this call.
   double amount_of(std::uint32_t rank, TaskIndex task) const;
   void start_read(std::uint32_t rank, TaskIndex task, double date);
@@ -88,8 +97,11 @@ class Executor {
   const Plan& plan_;
   const Folding& folding_;
   SimulateOptions options_;
-  Board board_;
+  std::unique_ptr<Board> board_;
+  std::vector<Taken> held_;   // by operation: from a rank's arrival to the end
+  std::vector<Taken> moves_;  // while data moves
   std::vector<RankState> ranks_;
+  std::vector<std::uint32_t> unsettled_;
   std::vector<GroupState> groups_;
   std::vector<double> step_ends_;
   int running_ = 0;  // ranks with tasks left

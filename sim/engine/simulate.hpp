@@ -12,16 +12,18 @@ namespace stepsim {
 struct EngineStats {
   std::int64_t ranks_total = 0;
   std::int64_t ranks_simulated = 0;
-  /// Times that the clock called back: ends of chains, copies, latencies, transfers.
-  std::int64_t events = 0;
+  std::int64_t events = 0;     ///< ends of chains, copies, latencies, transfers
   std::int64_t kernels = 0;    ///< kernels whose times the chains hold
-  std::int64_t transfers = 0;  ///< transfers that shared links in SimGrid
+  std::int64_t transfers = 0;  ///< transfers that shared a link that could not carry all of them
 };
 
 struct SimulateOptions {
   bool spans = true;     ///< false: the timeline has the ends of the steps only
   bool fold = true;      ///< false: every rank is simulated by itself
   bool kernels = false;  ///< spans of single kernels instead of chains, for traces
+  /// Not 0: links are faster by up to 1e-12 of their rates, each in a way that follows from this
+  /// number and from nothing else.
+  std::uint64_t nudge = 0;
 };
 
 struct Simulation {
@@ -30,7 +32,7 @@ struct Simulation {
 };
 
 /// Runs the plan to its end. Throws SimulationError, naming who waits for whom, when it cannot end.
-/// One at a time per process: SimGrid has one clock.
+/// With SimGrid as the plan's engine one at a time per process: it has one clock.
 Simulation simulate(const Plan& plan, const SimulateOptions& options = {});
 
 }  // namespace stepsim

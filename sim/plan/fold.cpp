@@ -392,10 +392,10 @@ class Quotient {
     for (const int link_class : classes) {
       const auto link = static_cast<std::size_t>(link_class);
       const int crossings = crossings_[key(flow_classes_.of[f], link)];
-      stream.links.insert(stream.links.end(), static_cast<std::size_t>(crossings),
-                          static_cast<LinkId>(link));
       stream.varies |= varies_[link];
-      stream.shares |= load_[link] > crossings || varies_[link];
+      if (load_[link] > crossings || varies_[link])
+        stream.crossings.push_back(
+            {static_cast<LinkId>(link), static_cast<std::uint32_t>(crossings)});
       slowest = std::min(slowest, folding.links[link].bytes_per_second() / crossings);
     }
     stream.alone = BytesPerSecond{slowest};

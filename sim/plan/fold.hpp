@@ -4,26 +4,35 @@
 // The classes are the coarsest equitable partition of the plan: all members of a class have the
 // same program, belong to groups of the same classes, and those use links that are loaded alike
 // (colour refinement; for a fluid network, max-min rates on the quotient equal those on the whole).
-// A stream of a class stands for all of its class: where m of them cross one link, it lists the
-// link m times. The result is the same to rounding; tests/property/fold_test.cpp checks it. (Where
-// plans contend all the time rounding itself grows: docs/engine.md.) Colours are hashes of 64 bits;
-// fold.cpp has the odds that two of unlike members meet.
+// A stream of a class stands for all of its class: where m of them cross one link, it crosses the
+// link m times. The result is the same to the bit; tests/property/fold_test.cpp checks it. Colours
+// are hashes of 64 bits; fold.cpp has the odds that two of unlike members meet.
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <vector>
 
 #include "sim/plan/plan.hpp"
 
 namespace stepsim {
 
-/// A stream over links of the quotient; a link may be listed several times.
+/// A link that a stream crosses, and how many times.
+struct Crossing {
+  LinkId link = 0;
+  std::uint32_t times = 1;
+  bool operator==(const Crossing&) const = default;
+};
+
+/// A stream over links of the quotient.
 struct FoldedStream {
   double share = 1;
-  std::vector<LinkId> links;
-  bool shares = false;   ///< something else may use a link of it
+  /// Links that something else may use or that are slow for a while, in order, each once. What
+  /// other links allow is in `alone`.
+  std::vector<Crossing> crossings;
   bool varies = false;   ///< a link of it is slow for a while
   BytesPerSecond alone;  ///< the most that its links let pass when it shares nothing
+  bool shares() const { return !crossings.empty(); }
 };
 
 struct FoldedGroup {

@@ -129,6 +129,7 @@ Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions
   Plan plan(scenario.cluster, options.cache);
   plan.warmup = scenario.run.warmup;
   plan.steps = scenario.run.warmup + scenario.run.steps;
+  plan.engine = scenario.run.engine;
   const auto kinds = add_groups(plan, scenario, graph);
   check_stated_collectives(plan, scenario);
   const std::vector<bool> saves = steps_that_save(scenario, options);

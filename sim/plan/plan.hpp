@@ -208,6 +208,7 @@ struct Plan {
   using Lanes = std::array<std::vector<LinkId>, kLanes>;
   std::vector<Lanes> lanes;  ///< by rank; empty: no rank has any
   std::array<std::optional<BytesPerSecond>, kLanes> lane_rates;  ///< the most that one reader gets
+  EngineKind engine = EngineKind::exact;                         ///< what shares links
   int steps = 0;                                                 ///< warm-up included
   int warmup = 0;
   PlanCache* cache = nullptr;  ///< what its caller keeps from plan to plan (plan_cache.hpp)

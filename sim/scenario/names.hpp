@@ -24,6 +24,8 @@ template <>
 inline constexpr auto kNames<NcclVersion> = names_until(NcclVersion::v2_30, "2.4", "2.20", "2.27",
                                                         "2.30");
 template <>
+inline constexpr auto kNames<EngineKind> = names_until(EngineKind::simgrid, "exact", "simgrid");
+template <>
 inline constexpr auto kNames<Recompute> = names_until(Recompute::full, "none", "selective", "full");
 template <>
 inline constexpr auto kNames<RecomputeMethod> = names_until(RecomputeMethod::block, "uniform",

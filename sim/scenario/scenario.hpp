@@ -32,6 +32,10 @@ enum class Framework { pytorch_ddp, pytorch_fsdp1, pytorch_fsdp2, megatron, deep
 /// 93 % and more two took about 30 % longer than predicted (validate/DEVIATIONS.md, "Full memory").
 inline constexpr double kMemoryMargin = 0.07;
 
+/// What shares links among transfers: arithmetic that is exact for classes of alike ranks, or
+/// SimGrid (docs/engine.md).
+enum class EngineKind { exact, simgrid };
+
 /// What is simulated.
 struct Run {
   int steps = 2;                   ///< steps that are measured
@@ -42,6 +46,7 @@ struct Run {
   std::string flops = "megatron";  ///< a name of `stepsim list conventions`
   /// share of a GPU's memory that strategies and settings which are proposed leave free
   double memory_margin = kMemoryMargin;
+  EngineKind engine = EngineKind::exact;
   bool operator==(const Run&) const = default;
 };
 

@@ -6,7 +6,7 @@
 // shares of it.
 #include <map>
 
-#include "sim/engine/board.hpp"
+#include "tests/closed_form/board_calls.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;
@@ -28,13 +28,18 @@ std::vector<double> ends(const std::vector<double>& capacities,
   folding.groups.resize(1);
   auto& streams = folding.groups[0].streams[0];
   for (const Movement& movement : movements) {
-    std::map<LinkId, int> crossings;
-    for (const LinkId link : movement.links) ++crossings[link];
+    std::map<LinkId, std::uint32_t> times;
+    for (const LinkId link : movement.links) ++times[link];
+    FoldedStream stream;
     double alone = 1e300;
-    for (const auto& [link, times] : crossings) alone = std::min(alone, capacities[link] / times);
-    streams.push_back({.links = movement.links, .shares = true, .alone = BytesPerSecond{alone}});
+    for (const auto& [link, crossings] : times) {
+      stream.crossings.push_back({link, crossings});
+      alone = std::min(alone, capacities[link] / crossings);
+    }
+    stream.alone = BytesPerSecond{alone};
+    streams.push_back(stream);
   }
-  Board board(folding);
+  BoardCalls board(folding);
   std::vector<double> dates(movements.size());
   for (std::size_t i = 0; i < movements.size(); ++i) {
     board.at(movements[i].start, [&, i](double) {

@@ -11,9 +11,9 @@
 
 #include <fmt/format.h>
 
-#include "sim/engine/board.hpp"
 #include "sim/report/measure/straggler.hpp"
 #include "sim/timeline/partition.hpp"
+#include "tests/closed_form/board_calls.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;
@@ -65,8 +65,8 @@ double end_of(double bytes, const std::vector<LinkWindow>& windows, double rate 
   folding.windows = windows;
   folding.groups.resize(1);
   folding.groups[0].streams[0].push_back(
-      {.links = {0}, .shares = true, .varies = true, .alone = 100_GBps});
-  Board board(folding);
+      {.crossings = {{0, 1}}, .varies = true, .alone = 100_GBps});
+  BoardCalls board(folding);
   double end = -1;
   board.at(start, [&](double) {
     board.transfer(folding.groups[0].streams[0][0], bytes, rate, start,

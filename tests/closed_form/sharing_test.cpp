@@ -9,7 +9,7 @@
 // all g nodes send out of the leaf at once each gets C / f.
 #include <fmt/format.h>
 
-#include "sim/engine/board.hpp"
+#include "tests/closed_form/board_calls.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;
@@ -18,17 +18,16 @@ namespace {
 
 /// When flows that start at those dates and move 100 GB each end; each crosses the one link of
 /// 100 GB/s as often as `crossings` says, and is no faster than `rate`.
-std::vector<double> ends(const std::vector<double>& starts, std::size_t crossings = 1,
+std::vector<double> ends(const std::vector<double>& starts, std::uint32_t crossings = 1,
                          double rate = 1e30) {
   Folding folding;
   folding.links = {100_GBps};
   folding.groups.resize(1);
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    folding.groups[0].streams[0].push_back({.links = std::vector<LinkId>(crossings, 0),
-                                            .shares = true,
-                                            .alone = 100_GBps / static_cast<double>(crossings)});
+    folding.groups[0].streams[0].push_back(
+        {.crossings = {{0, crossings}}, .alone = 100_GBps / static_cast<double>(crossings)});
   }
-  Board board(folding);
+  BoardCalls board(folding);
   std::vector<double> result(starts.size());
   for (std::size_t i = 0; i < starts.size(); ++i) {
     board.at(starts[i], [&, i](double) {

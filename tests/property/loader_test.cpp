@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "tests/closed_form/harness.hpp"
-#include "tests/property/own_process.hpp"
 #include "tests/property/queues.hpp"
 
 using namespace stepsim;
@@ -89,10 +88,7 @@ TEST_CASE("a thousand loaders deliver when plain queues do") {
     CAPTURE(loader.text());
     const std::vector<double> expected = PlainQueues(loader.s).run();
     const Experiment experiment = experiment_of(loader);
-    // Only what loaders share depends on SimGrid's clock.
-    const bool shares = loader.s.bandwidth > 0 || loader.s.cores > 0;
-    const std::vector<double> found = shares ? step_ends_in_own_process(experiment.plan, {})
-                                             : experiment.run().timeline.step_ends;
+    const std::vector<double> found = experiment.run().timeline.step_ends;
     REQUIRE(found.size() == expected.size());
     for (std::size_t step = 0; step < found.size(); ++step) {
       CAPTURE(step);

@@ -1,8 +1,9 @@
-// Runs late in the life of a clock: after hours of simulated time steps take as long as after none.
+// SimGrid late in the life of its clock: after hours of simulated time steps take as long as after
+// none.
 #include <doctest/doctest.h>
 
-#include "sim/engine/board.hpp"
 #include "sim/engine/simulate.hpp"
+#include "tests/closed_form/board_calls.hpp"
 #include "tests/closed_form/harness.hpp"
 #include "tests/property/own_process.hpp"
 #include "tests/property/random_scenario.hpp"
@@ -17,8 +18,8 @@ void let_pass(double seconds) {
   folding.links = {BytesPerSecond{1e6}};
   folding.groups.resize(1);
   auto& streams = folding.groups[0].streams[0];
-  streams.assign(2, {.links = {0}, .shares = true, .alone = BytesPerSecond{1e6}});
-  Board board(folding);
+  streams.assign(2, {.crossings = {{0, 1}}, .alone = BytesPerSecond{1e6}});
+  BoardCalls board(folding, EngineKind::simgrid);
   double passed = 0;
   board.at(0, [&](double now) {
     for (const FoldedStream& stream : streams)
@@ -36,7 +37,8 @@ TEST_CASE("the age of the clock ends no run early, and changes no first step") {
   for (int seed = 0; seed < 100; ++seed) {
     CAPTURE(seed);
     const RandomScenario random(static_cast<std::uint64_t>(seed), true);
-    const Scenario scenario = random.scenario();
+    Scenario scenario = random.scenario();
+    scenario.run.engine = EngineKind::simgrid;
     const Plan plan = random.plan(scenario);
     const SimulateOptions options{.spans = false, .fold = false};
     const auto young = step_ends_in_own_process(plan, options);

@@ -34,7 +34,7 @@ TEST_CASE("where nothing contends every step of the engine is the longest path")
     }
     transfers += simulation.stats.transfers;
   }
-  MESSAGE(transfers << " transfers went through SimGrid");
+  MESSAGE(transfers << " transfers met on links that they fill");
   CHECK(transfers > 0);  // over leaf links that carry all of them at full speed
 }
 

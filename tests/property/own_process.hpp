@@ -1,5 +1,5 @@
-// A simulation in a process of its own, as a command runs it: SimGrid's clock starts at zero there.
-// In one process it goes on from run to run, and rounds ever more coarsely.
+// A simulation in a process of its own: SimGrid's clock starts at zero there. In one process it
+// goes on from run to run, and rounds ever more coarsely.
 #pragma once
 
 #include <cstdlib>

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/command/answer/chaos.hpp"
 #include "sim/command/answer/counterfactuals.hpp"
 #include "sim/command/answer/long_run.hpp"
 #include "sim/command/answer/next_setting.hpp"
@@ -69,11 +70,11 @@ Answer answer_of(const Scenario& scenario, const Library& library, const AnswerO
   Metrics& metrics = answer.metrics = measure(scenario, graph, answer.simulation);
   metrics.provenance.scenario = to_yaml(scenario);
   metrics.replicas = std::move(replicas);
+  metrics.chaos = chaos_of(plan, answer.simulation, options.fold);
   const auto limits = add_counterfactuals(metrics, scenario, graph, plan, replica, timeline);
   if (options.reread && !metrics.verdict.is_fault)
     metrics.verdict.next =
         next_setting(metrics, limits, {scenario, plan, options.reread, replica}, options.jobs);
-  // After all else: a write may last for minutes, and SimGrid's clock goes on from run to run.
   metrics.checkpoint = checkpoint_cost(scenario, graph, of_replica);
   if (scenario.run.horizon)
     metrics.long_run =

@@ -19,6 +19,7 @@ struct Taken {
   double reserved_sms = 0;  ///< kernels have as many blocks as there are other SMs
   double memory_share = 0;
   double device_share = 0;
+  bool operator==(const Taken&) const = default;
   bool nothing() const {
     return held_sms <= 0 && reserved_sms <= 0 && memory_share <= 0 && device_share <= 0;
   }

@@ -123,6 +123,12 @@ struct Provenance {
   std::string scenario;  ///< YAML with every default; empty: the caller does not say
 };
 
+/// The steps that follow from links which differ by nothing that could be measured.
+struct Chaos {
+  Seconds least, most;
+  int runs = 0;
+};
+
 struct Metrics {
   std::string scenario;
   std::string model, gpu;
@@ -133,6 +139,7 @@ struct Metrics {
   std::string samples = "samples";  ///< word for samples, such as images
   Seconds step_time;                ///< mean of the measured steps
   std::vector<Seconds> steps;
+  std::optional<Chaos> chaos;  ///< absent: the step follows from what is stated to four digits
   double tokens_per_s = 0, samples_per_s = 0, tokens_per_s_per_gpu = 0;
   double model_tflops_per_gpu = 0;
   double mfu = 0, hfu = 0;

@@ -51,6 +51,12 @@ Json replicas_of(const std::optional<Replicas>& replicas) {
           {"steps_s", seconds_json(replicas->steps)}};
 }
 
+Json chaos_of(const std::optional<Chaos>& chaos) {
+  if (!chaos) return nullptr;
+  return {
+      {"least_s", number(chaos->least)}, {"most_s", number(chaos->most)}, {"runs", chaos->runs}};
+}
+
 Json faults_of(const Metrics& m) {
   Json costs = Json::object();
   for (const FaultCost& cost : m.fault_costs) costs[cost.key] = number(cost.without);
@@ -202,6 +208,7 @@ std::string to_json(const Metrics& m, const std::vector<ExpectationOutcome>& exp
       {"interrupted", m.replicas && m.replicas->is_interrupted()},
       {"step_time_s", number(m.step_time)},
       {"steps_s", seconds_json(m.steps)},
+      {"chaos", chaos_of(m.chaos)},
       {"tokens_per_s", of_tokens(m.tokens_per_s)},
       {"samples_per_s", number(m.samples_per_s)},
       {"tokens_per_s_per_gpu", of_tokens(m.tokens_per_s_per_gpu)},

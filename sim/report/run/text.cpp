@@ -72,6 +72,7 @@ class RunPage : Page {
 
   void speed() {
     figure("Step time", {column_.number(m_.step_time.seconds()), column_.unit}, spread());
+    chaos();
     replicas();
     if (m_.has_tokens) {
       figure("Throughput", humanise(m_.tokens_per_s, "tokens/s"),
@@ -87,6 +88,17 @@ class RunPage : Page {
     figure("MFU", {fmt::format("{:.1f}", 100 * m_.mfu), "%"},
            fmt::format("HFU {} (recomputation counted as work)", percent(m_.hfu)));
     line();
+  }
+
+  /// Where the digits of the step say less than they seem to.
+  void chaos() {
+    if (!m_.chaos) return;
+    paragraph("Beware",
+              fmt::format("transfers meet all the time, so that the last digit of a link's rate "
+                          "moves the step: it is from {} to {} in {} runs whose links differ by "
+                          "1e-12",
+                          column_.text(m_.chaos->least.seconds()),
+                          column_.text(m_.chaos->most.seconds()), m_.chaos->runs));
   }
 
   void replicas() {

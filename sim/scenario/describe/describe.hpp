@@ -65,6 +65,8 @@ void describe(Io& io, Run& r) {
            "share of a GPU's memory that `search` and proposals leave free, with what the "
            "allocator caches: of 27 measured runs that are predicted to fill 93 % and more two "
            "took about 30 % longer than predicted");
+  io.field("engine", r.engine, any,
+           "what shares links among transfers: simgrid is a second opinion, docs/engine.md");
 }
 
 template <class Io>

@@ -1,5 +1,5 @@
 // SimGrid's switches, platform and transfers.
-#include "sim/engine/board.hpp"
+#include "sim/engine/simgrid/simgrid_board.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,8 +16,8 @@ namespace {
 
 // SimGrid counts payload in whole bytes. Flows that share links make a difference in time grow:
 // where one comes later, the other ends earlier, and after some twenty meetings a picosecond has
-// become a microsecond. Ranks that are alike have to stay alike, so what is rounded off is less
-// than what doubles round: at 1 GB/s a unit takes 1e-15 s.
+// become a microsecond. So what is rounded off is less than what doubles round: at 1 GB/s a unit
+// takes 1e-15 s.
 constexpr double kUnitsPerByte = 0x1p20;
 // Bytes of one transfer, as many as 64 bits count; what is longer follows in another one.
 constexpr double kMost = 0x1p43;
@@ -65,7 +65,7 @@ using Crossed = std::vector<simgrid::s4u::LinkInRoute>;
 std::vector<FoldedStream> streams_of(const std::vector<FoldedLoad>& background) {
   std::vector<FoldedStream> streams;
   for (const FoldedLoad& load : background)
-    streams.push_back({.links = {load.link}, .shares = true, .alone = load.rate});
+    streams.push_back({.crossings = {{load.link, 1}}, .alone = load.rate});
   return streams;
 }
 
@@ -74,7 +74,7 @@ std::vector<const FoldedStream*> shared_streams(const Folding& folding,
   std::vector<const FoldedStream*> shared;
   const auto add = [&](const std::vector<FoldedStream>& streams) {
     for (const FoldedStream& stream : streams) {
-      if (stream.shares) shared.push_back(&stream);
+      if (stream.shares()) shared.push_back(&stream);
     }
   };
   for (const FoldedGroup& group : folding.groups) {
@@ -85,66 +85,74 @@ std::vector<const FoldedStream*> shared_streams(const Folding& folding,
   return shared;
 }
 
-/// Each link of a stream once.
-std::vector<LinkId> links_of(const FoldedStream& stream) {
-  std::vector<LinkId> links = stream.links;
-  std::ranges::sort(links);
-  links.erase(std::unique(links.begin(), links.end()), links.end());
-  return links;
-}
-
 }  // namespace
 
-Board* Board::current_ = nullptr;
+SimGridBoard* SimGridBoard::current_ = nullptr;
 
-Board::Board(const Folding& folding) : folding_(folding), windows_(folding.windows) {
-  if (current_ != nullptr) throw InternalError("two boards at the same time");
+SimGridBoard::SimGridBoard(const Folding& folding, BoardUser& user)
+    : folding_(folding), user_(user), windows_(folding.windows) {
+  if (current_ != nullptr) throw InternalError("two boards of SimGrid's at the same time");
   current_ = this;
   background_ = streams_of(folding.background);
   on_link_.resize(folding.links.size());
   left_.assign(folding.links.size(), 1);
-  if (!background_.empty()) at(0, [this](double date) { begin_background(date); });
+  if (!background_.empty()) agenda_.add(0, {EventKind::traffic_starts});
 }
 
-Board::~Board() { current_ = nullptr; }
+SimGridBoard::~SimGridBoard() { current_ = nullptr; }
 
 // --- what happens when
 
-void Board::at(double date, Callback callback) {
-  ++events_;
-  agenda_.add(date, std::move(callback));
+void SimGridBoard::at(double date, Event event) {
+  if (std::isnan(date)) throw InternalError("an event without a date");
+  agenda_.add(date, event);
 }
 
-void Board::run() {
+void SimGridBoard::run() {
   pass_without();
   if (!is_moving()) return;
   stop_at(next_stop());
   engine_->run();  // stop() does everything that follows
 }
 
-void Board::pass_without() {
-  while (!is_moving() && !idle()) pass_next();
+void SimGridBoard::pass_without() {
+  while (!is_moving() && !idle()) pass(next_date());
 }
 
-void Board::pass_next() {
-  if (windows_.next() <= agenda_.next()) return change_links();
-  const double date = agenda_.next();
-  agenda_.take()(date);
+/// All of that date, and of those before it.
+void SimGridBoard::pass(double date) {
+  do {
+    while (windows_.next() <= date) change_links();
+    while (agenda_.next() <= date) happen(agenda_.take(), date);
+    user_.settle(date);
+  } while (agenda_.next() <= date);
 }
 
-void Board::change_links() {
+void SimGridBoard::happen(Event event, double date) {
+  switch (event.kind) {
+    case EventKind::traffic_starts:
+      return begin_background(date);
+    case EventKind::transfer_ends:
+      return event.b == 0 ? end_alone(event.a, date) : end_moved(event.a, date);
+    default:
+      ++events_;
+      return user_.happen(event, date);
+  }
+}
+
+void SimGridBoard::change_links() {
   for (const auto& [link, factor] : windows_.pass()) {
     left_[link] = std::max(factor, kDown);
     if (engine_) set_bandwidth(link, left_[link]);
   }
 }
 
-void Board::set_bandwidth(LinkId link, double factor) {
+void SimGridBoard::set_bandwidth(LinkId link, double factor) {
   links_[link]->set_bandwidth(folding_.links[link].bytes_per_second() * factor * kUnitsPerByte);
 }
 
 /// The end of a transfer that is rounded to just before now would never be seen.
-void Board::grow_older(double date) {
+void SimGridBoard::grow_older(double date) {
   const double clock = engine_ ? simgrid::s4u::Engine::get_clock() : 0;
   const double age = std::max({date, clock, kYoung});
   old_until_ = date + age;
@@ -155,7 +163,7 @@ void Board::grow_older(double date) {
 // --- SimGrid
 
 /// From here on it has something to move. Where its clock stands is as good a date as any.
-void Board::start_simgrid(double date) {
+void SimGridBoard::start_simgrid(double date) {
   if (!engine_) {
     engine_ = make_engine();
     static const bool once = [] {
@@ -171,7 +179,7 @@ void Board::start_simgrid(double date) {
   base_ = simgrid::s4u::Engine::get_clock() - date;
 }
 
-void Board::build_platform() {
+void SimGridBoard::build_platform() {
   auto* root = simgrid::s4u::create_empty_zone("cluster");
   auto* star = simgrid::s4u::create_star_zone("streams")->set_parent(root);
   auto* sink = star->create_host("sink", 1.0);
@@ -189,9 +197,13 @@ void Board::build_platform() {
     // SimGrid 3.32 forgets the rate of a transfer from host to host; a link of its own limits it.
     auto* limit = star->create_link("limit " + number, 1.0)->set_latency(0)->seal();
     Crossed crossed{simgrid::s4u::LinkInRoute(limit)};
-    for (const LinkId link : stream->links) crossed.emplace_back(links_[link]);
+    bool again = false;
+    for (const auto& [link, times] : stream->crossings) {
+      crossed.insert(crossed.end(), times, simgrid::s4u::LinkInRoute(links_[link]));
+      again |= times > 1;
+    }
     // A star drops a link that a route lists again; such a stream has a zone of its own.
-    if (links_of(*stream).size() < stream->links.size()) {
+    if (again) {
       auto* zone = simgrid::s4u::create_full_zone("zone " + number)->set_parent(root);
       auto* from = zone->create_host("from " + number, 1.0);
       auto* to = zone->create_host("to " + number, 1.0);
@@ -208,32 +220,32 @@ void Board::build_platform() {
   root->seal();
 }
 
-void Board::stop_at(double date) {
+void SimGridBoard::stop_at(double date) {
   stop_date_ = date;
   // The date of a transfer that ended just now may be rounded to before now; SimGrid aborts on it.
   const double due = std::max(base_ + date, simgrid::s4u::Engine::get_clock());
   stop_ = simgrid::kernel::timer::Timer::set(due, [this] { stop(); });
 }
 
-void Board::stop() {
+void SimGridBoard::stop() {
   stop_ = nullptr;
   const double date = stop_date_;
   if (date >= old_until_) grow_older(date);
-  while (is_moving() && next_date() <= date) pass_next();
+  if (next_date() <= date) pass(date);
   pass_without();
   if (is_moving()) stop_at(next_stop());  // without a next stop, SimGrid's run ends
 }
 
-void Board::begin_background(double date) {
+void SimGridBoard::begin_background(double date) {
   for (const FoldedStream& stream : background_) {
     const MovingId id = endless_.emplace_back(next_++);
-    moving_[id] = {&stream, INFINITY, stream.alone.bytes_per_second(), 0, 0, [](double) {}, {}};
-    on_link_[stream.links.front()].push_back(id);
+    moving_[id] = {&stream, INFINITY, stream.alone.bytes_per_second(), 0, 0, {}, {}};
+    on_link_[stream.crossings.front().link].push_back(id);
     hand_over(id, INFINITY, date);
   }
 }
 
-void Board::end_background() {
+void SimGridBoard::end_background() {
   for (const MovingId id : endless_) {
     // SimGrid looks at it once more after this callback.
     const auto& comm = cancelled_.emplace_back(moving_.at(id).comm);
@@ -244,24 +256,24 @@ void Board::end_background() {
   endless_.clear();
 }
 
-void Board::transfer(const FoldedStream& stream, double bytes, double rate, double date,
-                     Callback done) {
+void SimGridBoard::transfer(const FoldedStream& stream, double bytes, double rate, double date,
+                            Event done) {
   const double alone = std::min(rate, stream.alone.bytes_per_second());
-  if (!stream.shares) return at(date + bytes / alone, std::move(done));
+  if (!stream.shares()) return at(date + bytes / alone, done);
   if (date >= old_until_) grow_older(date);
   const bool met = meet_others(stream, date);
   const MovingId id = next_++;
   Moving& moving = moving_[id];
-  moving = {&stream, bytes, rate, date, date + bytes / alone, std::move(done), {}};
-  for (const LinkId link : links_of(stream)) on_link_[link].push_back(id);
+  moving = {&stream, bytes, alone, date, date + bytes / alone, done, {}};
+  for (const Crossing crossing : stream.crossings) on_link_[crossing.link].push_back(id);
   if (met || stream.varies) return hand_over(id, bytes, date);
-  move_alone(id);
+  agenda_.add(moving.end, {EventKind::transfer_ends, id, 0});
 }
 
-bool Board::meet_others(const FoldedStream& stream, double date) {
+bool SimGridBoard::meet_others(const FoldedStream& stream, double date) {
   bool met = false;
-  for (const LinkId link : links_of(stream)) {
-    for (const MovingId id : on_link_[link]) {
+  for (const Crossing crossing : stream.crossings) {
+    for (const MovingId id : on_link_[crossing.link]) {
       Moving& other = moving_.at(id);
       const double left = other.end - date;
       // the transfer that it meets ends now
@@ -274,17 +286,16 @@ bool Board::meet_others(const FoldedStream& stream, double date) {
   return met;
 }
 
-void Board::move_alone(MovingId id) {
-  at(moving_.at(id).end, [this, id](double end) {
-    const auto found = moving_.find(id);
-    if (found == moving_.end() || found->second.comm != nullptr) return;
-    const Callback done = std::move(found->second.done);
-    leave(id);
-    done(end);
-  });
+void SimGridBoard::end_alone(MovingId id, double date) {
+  const auto found = moving_.find(id);
+  if (found == moving_.end() || found->second.comm != nullptr) return;
+  const Event done = found->second.done;
+  leave(id);
+  ++events_;
+  user_.happen(done, date);
 }
 
-void Board::hand_over(MovingId id, double bytes, double date) {
+void SimGridBoard::hand_over(MovingId id, double bytes, double date) {
   if (!is_moving()) start_simgrid(date);
   Moving& moving = moving_.at(id);
   ++transfers_;
@@ -297,39 +308,44 @@ void Board::hand_over(MovingId id, double bytes, double date) {
   moving.comm->set_payload_size(static_cast<std::uint64_t>(std::nearbyint(now * kUnitsPerByte)));
   moving.comm->set_source(from);
   // SimGrid bounds a transfer for good by what its links have when it starts.
-  std::vector<LinkId> slow = links_of(*moving.stream);
-  std::erase_if(slow, [&](LinkId link) { return left_[link] == 1; });
+  std::vector<LinkId> slow;
+  for (const Crossing crossing : moving.stream->crossings) {
+    if (left_[crossing.link] != 1) slow.push_back(crossing.link);
+  }
   for (const LinkId link : slow) set_bandwidth(link, 1);
   moving.comm->set_destination(to);  // starts it
   for (const LinkId link : slow) set_bandwidth(link, left_[link]);
 }
 
-void Board::leave(MovingId id) {
-  for (const LinkId link : links_of(*moving_.at(id).stream)) {
-    auto& on = on_link_[link];
+void SimGridBoard::leave(MovingId id) {
+  for (const Crossing crossing : moving_.at(id).stream->crossings) {
+    auto& on = on_link_[crossing.link];
     on.erase(std::ranges::find(on, id));
   }
   moving_.erase(id);
 }
 
-void Board::finished(const simgrid::s4u::Activity& activity) {
+void SimGridBoard::finished(const simgrid::s4u::Activity& activity) {
   const auto found = comms_.find(&activity);
   if (found == comms_.end()) return;
   // The handle must outlive this callback, and the next transfer must not start inside it.
   const MovingId id = found->second;
   comms_.erase(found);
   const double now = simgrid::s4u::Engine::get_clock() - base_;
-  at(now, [this, id](double date) {
-    const auto moving = moving_.find(id);
-    if (moving == moving_.end()) return;  // background, taken off meanwhile
-    if (moving->second.later > 0) return hand_over(id, moving->second.later, date);
-    const Callback done = std::move(moving->second.done);
-    leave(id);
-    done(date);
-  });
+  agenda_.add(now, {EventKind::transfer_ends, id, 1});
   if (now >= stop_date_) return;
   stop_->remove();
   stop_at(now);
+}
+
+void SimGridBoard::end_moved(MovingId id, double date) {
+  const auto moving = moving_.find(id);
+  if (moving == moving_.end()) return;  // background, taken off meanwhile
+  if (moving->second.later > 0) return hand_over(id, moving->second.later, date);
+  const Event done = moving->second.done;
+  leave(id);
+  ++events_;
+  user_.happen(done, date);
 }
 
 }  // namespace stepsim
