@@ -33,7 +33,7 @@ declare -A rooms_of=(
 # Beside them, one file may include: the trainer's device for GPUs is written with CUDA, and ranks of
 # a sweep are MPI's.
 declare -A also=([validate/trainer/cuda_device.cpp]="cuda nccl calib/cuda/"
-  [sim/process/mpi_ranks.cpp]="mpi.h")
+  [sim/process/mpi/mpi_messages.cpp]="mpi.h")
 
 includes=0 offences=0
 refuse() { echo "$1: $2 may not include $3"; offences=$((offences + 1)); }

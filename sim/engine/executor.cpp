@@ -46,18 +46,7 @@ Executor::Executor(const Plan& plan, const Folding& folding, const SimulateOptio
     moves_.push_back({.memory_share = in_parts(operation.memory_share),
                       .device_share = in_parts(operation.device_share)});
   }
-  ranks_.resize(folding.ranks.size());
-  for (std::size_t i = 0; i < ranks_.size(); ++i) {
-    RankState& state = ranks_[i];
-    state.folded = &folding.ranks[i];
-    state.program = &plan.program(state.folded->rank);
-    state.needs.reserve(state.program->tasks.size());
-    for (const Task& task : state.program->tasks) state.needs.push_back(task.needs);
-    state.epoch_start.assign(state.program->epochs, 0.0);
-    state.epoch_span.assign(state.program->epochs, kNoSpan);
-    state.left = state.program->tasks.size();
-    if (state.left > 0) ++running_;
-  }
+  start_ranks();
   groups_.resize(folding.groups.size());
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     groups_[g].folded = &folding.groups[g];
@@ -69,12 +58,51 @@ Executor::Executor(const Plan& plan, const Folding& folding, const SimulateOptio
   step_ends_.assign(static_cast<std::size_t>(plan.steps), 0.0);
 }
 
+void Executor::start_ranks() {
+  ranks_.resize(folding_.ranks.size());
+  running_chains_.resize(ranks_.size());
+  if (plan_.kernel_draws) varied_.resize(ranks_.size());
+  std::vector<std::vector<RankState*>> of_program(plan_.programs.size());
+  std::size_t lines = 0, epochs = 0;
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    RankState& state = ranks_[i];
+    state.folded = &folding_.ranks[i];
+    const int number = plan_.program_of[static_cast<std::size_t>(state.folded->rank)];
+    state.program = &plan_.programs[static_cast<std::size_t>(number)];
+    of_program[static_cast<std::size_t>(number)].push_back(&state);
+    state.left = state.program->tasks.size();
+    if (state.left > 0) ++running_;
+    lines += state.left / kBlock + 1;
+    epochs += state.program->epochs;
+  }
+  needs_.resize(lines * kBlock);
+  epoch_starts_.resize(epochs);
+  std::uint8_t* place = needs_.data();
+  double* start = epoch_starts_.data();
+  for (const std::vector<RankState*>& alike : of_program) {
+    for (std::size_t i = 0; i < alike.size(); ++i) {
+      RankState& state = *alike[i];
+      state.first_needs = place + i * kBlock;
+      state.needs_apart = alike.size() * kBlock;
+      state.epoch_start = std::exchange(start, start + state.program->epochs);
+    }
+    if (alike.empty()) continue;
+    const std::vector<Task>& tasks = alike.front()->program->tasks;
+    for (TaskIndex task = 0; task < tasks.size(); ++task) {
+      for (const RankState* state : alike) needs(*state, task) = tasks[task].needs;
+    }
+    place += (tasks.size() / kBlock + 1) * alike.size() * kBlock;
+  }
+}
+
 /// Unfolded runs record one rank of each class of the folded plan, as the folded run does.
 void Executor::record(const std::map<int, const FoldedRank*>& representatives) {
   for (RankState& state : ranks_) {
     const int rank = state.folded->rank;
     if (representatives.find(rank) != representatives.end()) {
-      state.recorder.emplace(plan_, *state.folded, options_.kernels);
+      state.recorded = std::make_unique<Recording>(
+          Recording{Recorder(plan_, *state.folded, options_.kernels),
+                    std::vector<std::int32_t>(state.program->epochs, kNoSpan)});
     }
   }
 }
@@ -87,8 +115,8 @@ Simulation Executor::run() {
   if (options_.spans) record(representatives);
 
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-    for (TaskIndex task = 0; task < ranks_[rank].needs.size(); ++task) {
-      if (ranks_[rank].needs[task] != 0) continue;
+    for (TaskIndex task = 0; task < ranks_[rank].program->tasks.size(); ++task) {
+      if (ranks_[rank].program->tasks[task].needs != 0) continue;
       board_->at(0, {EventKind::task_ready, rank, task});
     }
   }
@@ -104,7 +132,7 @@ Simulation Executor::run() {
     result.timeline.outside.push_back(chain.outside);
   }
   for (RankState& state : ranks_) {
-    if (state.recorder) result.timeline.ranks.push_back(state.recorder->take());
+    if (state.recorded) result.timeline.ranks.push_back(state.recorded->recorder.take());
   }
   for (RankTimeline& rank : result.timeline.ranks)
     rank.members = representatives.at(rank.rank)->members;
@@ -145,10 +173,10 @@ void Executor::finish(std::uint32_t rank, TaskIndex task, double date) {
   const Program& program = *state.program;
   const Task& done = program.tasks[task];
   std::int32_t span = kNoSpan;
-  if (state.recorder) {
-    span = state.recorder->finished(task, date,
-                                    done.epoch == kNotLaunched ? 0 : launch_date(state, done));
-    if (done.kind == TaskKind::host_wait) state.epoch_span[done.epoch + 1] = span;
+  if (state.recorded) {
+    span = state.recorded->recorder.finished(
+        task, date, done.epoch == kNotLaunched ? 0 : launch_date(state, done));
+    if (done.kind == TaskKind::host_wait) state.recorded->epoch_span[done.epoch + 1] = span;
   }
   if (--state.left == 0 && --running_ == 0) board_->end_background();
   if (state.next_step_end < program.step_ends.size() &&
@@ -159,7 +187,7 @@ void Executor::finish(std::uint32_t rank, TaskIndex task, double date) {
   const std::uint32_t end = program.end_of_successors(task);
   for (std::uint32_t i = done.first_successor; i < end; ++i) {
     const TaskIndex next = program.successors[i];
-    if (--state.needs[next] == 0) ready(rank, next, date, span);
+    if (--needs(state, next) == 0) ready(rank, next, date, span);
   }
 }
 
@@ -171,8 +199,8 @@ double Executor::launch_date(const RankState& state, const Task& task) const {
 void Executor::note_start(std::uint32_t rank, TaskIndex task, double arrival, double start,
                           std::int32_t blocker) {
   RankState& state = ranks_[rank];
-  if (!state.recorder) return;
-  Started& begun = state.recorder->started(task);
+  if (!state.recorded) return;
+  Started& begun = state.recorded->recorder.started(task);
   begun.arrival = arrival;
   begun.start = start;
   begun.blocker = blocker;
@@ -183,8 +211,8 @@ void Executor::ready(std::uint32_t rank, TaskIndex index, double date, std::int3
   const RankState& state = ranks_[rank];
   const double launched = task.epoch == kNotLaunched ? 0 : launch_date(state, task);
   // Where the launch comes last, the host's last wait is what held the task up.
-  if (launched > date && state.recorder && task.kind != TaskKind::host_wait)
-    blocker = state.epoch_span[task.epoch];
+  if (launched > date && state.recorded && task.kind != TaskKind::host_wait)
+    blocker = state.recorded->epoch_span[task.epoch];
   const double arrival = std::max(date, launched);
   switch (task.kind) {
     case TaskKind::chain:
@@ -214,14 +242,15 @@ const Chain& Executor::chain_of(std::uint32_t rank, TaskIndex index) {
   const Chain& chain = plan_.chains[task.work];
   const auto member = static_cast<std::size_t>(state.folded->rank);
   if (!plan_.kernel_draws || !plan_.kernel_draws->touched[member]) return chain;
-  state.varied = chain;
+  Chain& varied = varied_[rank];
+  varied = chain;
   for (std::size_t i = 0; i < chain.kernels.size(); ++i) {
     const std::uint64_t call = static_cast<std::uint64_t>(index) << 32 | i;
-    state.varied.kernels[i].seconds *= (*plan_.kernel_draws)(member, task.step, call);
+    varied.kernels[i].seconds *= (*plan_.kernel_draws)(member, task.step, call);
   }
-  contract(state.varied);
-  if (state.recorder) state.recorder->started(index).varied = &state.varied;
-  return state.varied;
+  contract(varied);
+  if (state.recorded) state.recorded->recorder.started(index).varied = &varied;
+  return varied;
 }
 
 void Executor::start_chain(std::uint32_t rank, TaskIndex index, double date, std::int32_t blocker) {
@@ -233,7 +262,7 @@ void Executor::start_chain(std::uint32_t rank, TaskIndex index, double date, std
   kernels_ += static_cast<std::int64_t>(chain.kernels.size());
   state.running = index;
   state.has_end = false;
-  state.chain = ChainRun(chain, date, host, state.recorder && options_.kernels);
+  running_chains_[rank] = ChainRun(chain, date, host, state.recorded && options_.kernels);
   unsettle(rank);
 }
 
@@ -253,7 +282,7 @@ void Executor::settle(double date) {
       state.taken = state.taken_now;
       continue;
     }
-    if (changes) state.chain.advance(date, state.taken);
+    if (changes) running_chains_[rank].advance(date, state.taken);
     state.taken = state.taken_now;
     if (changes || !state.has_end) schedule_end(rank);
   }
@@ -263,16 +292,18 @@ void Executor::settle(double date) {
 void Executor::schedule_end(std::uint32_t rank) {
   RankState& state = ranks_[rank];
   state.has_end = true;
-  board_->at(state.chain.end(state.taken), {EventKind::chain_ends, rank, ++state.schedule});
+  board_->at(running_chains_[rank].end(state.taken),
+             {EventKind::chain_ends, rank, ++state.schedule});
 }
 
 void Executor::finish_chain(std::uint32_t rank, double date) {
   RankState& state = ranks_[rank];
   const TaskIndex index = state.running;
   state.running = kNoTask;
-  if (state.recorder && (state.chain.touched() || !state.taken.nothing())) {
-    state.chain.finish(date, state.taken);
-    state.recorder->started(index).slowed = &state.chain;
+  ChainRun& chain = running_chains_[rank];
+  if (state.recorded && (chain.touched() || !state.taken.nothing())) {
+    chain.finish(date, state.taken);
+    state.recorded->recorder.started(index).slowed = &chain;
   }
   finish(rank, index, date);
 }
@@ -336,8 +367,8 @@ void Executor::start_operation(std::uint32_t group, double date) {
     }
     take(arrival.rank, moves_[task.work], 1);
     RankState& rank = ranks_[arrival.rank];
-    if (!rank.recorder) continue;
-    Started& begun = rank.recorder->started(arrival.task);
+    if (!rank.recorded) continue;
+    Started& begun = rank.recorded->recorder.started(arrival.task);
     begun.start = date;
     begun.operation = operations_;
   }
@@ -383,15 +414,15 @@ double Executor::end_of(const Phase& phase, const GroupState& state, double date
 
 void Executor::end_operation(std::uint32_t group, double date) {
   GroupState& state = groups_[group];
-  const std::vector<Arrival> members = std::move(state.arrived);
-  state.arrived.clear();
+  leaving_.clear();
+  leaving_.swap(state.arrived);  // a member may arrive for the next operation at once
   state.running = false;
-  for (const Arrival& member : members) {
+  for (const Arrival& member : leaving_) {
     const std::uint32_t operation = task_of(member.rank, member.task).work;
     take(member.rank, held_[operation], -1);
     take(member.rank, moves_[operation], -1);
   }
-  for (const Arrival& member : members) finish(member.rank, member.task, date);
+  for (const Arrival& member : leaving_) finish(member.rank, member.task, date);
 }
 
 void Executor::run_phase(std::uint32_t group, double date) {

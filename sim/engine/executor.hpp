@@ -29,24 +29,29 @@ class Executor final : private BoardUser {
  private:
   friend std::string describe_deadlock(const Executor& executor);
   static constexpr TaskIndex kNoTask = 0xffffffff;
+  /// Tasks whose needs of one rank stand together: a cache line. The line of the next rank with the
+  /// same program follows, for ranks that go in step are at the same tasks.
+  static constexpr std::size_t kBlock = 64;
 
+  struct Recording {
+    Recorder recorder;
+    std::vector<std::int32_t> epoch_span;  // the host_wait that began each epoch
+  };
   struct RankState {
     const FoldedRank* folded = nullptr;
     const Program* program = nullptr;
-    std::vector<std::uint8_t> needs;       // edges not yet satisfied, by task
-    std::vector<double> epoch_start;       // when the host began each epoch
-    std::vector<std::int32_t> epoch_span;  // recorded: the host_wait that began it
-    Taken taken;                           // by the operations in flight: what the chain runs under
-    Taken taken_now;                       // the same, with what has changed at the present date
-    bool is_unsettled = false;             // the chain's end is to be worked out again
-    TaskIndex running = kNoTask;           // the chain on the compute row
-    Chain varied;                          // the running chain's kernels with their jitter
-    ChainRun chain;
-    bool has_end = false;        // its end is scheduled
+    std::uint8_t* first_needs = nullptr;  // edges not yet satisfied, of the first 64 tasks
+    std::size_t needs_apart = 0;          // bytes from those of 64 tasks to those of the next 64
+    double* epoch_start = nullptr;        // when the host began each epoch
+    std::unique_ptr<Recording> recorded;  // absent: the rank is not recorded
+    TaskIndex running = kNoTask;          // the chain on the compute row
     std::uint32_t schedule = 0;  // counts its dates of ending; an older one no longer holds
-    std::size_t left = 0;        // tasks not finished
-    std::size_t next_step_end = 0;
-    std::optional<Recorder> recorder;
+    bool has_end = false;        // its end is scheduled
+    bool is_unsettled = false;   // the chain's end is to be worked out again
+    std::uint32_t next_step_end = 0;
+    std::size_t left = 0;  // tasks not finished
+    Taken taken;           // by the operations in flight: what the chain runs under
+    Taken taken_now;       // the same, with what has changed at the present date
   };
   struct Arrival {
     std::uint32_t rank;
@@ -66,6 +71,10 @@ class Executor final : private BoardUser {
   void happen(Event event, double date) override;
   void settle(double date) override;
   void unsettle(std::uint32_t rank);
+  void start_ranks();
+  static std::uint8_t& needs(const RankState& state, TaskIndex task) {
+    return state.first_needs[task / kBlock * state.needs_apart + task % kBlock];
+  }
   void record(const std::map<int, const FoldedRank*>& representatives);
   void finish(std::uint32_t rank, TaskIndex task, double date);
   void ready(std::uint32_t rank, TaskIndex task, double date, std::int32_t blocker);
@@ -100,7 +109,12 @@ class Executor final : private BoardUser {
   std::unique_ptr<Board> board_;
   std::vector<Taken> held_;   // by operation: from a rank's arrival to the end
   std::vector<Taken> moves_;  // while data moves
+  std::vector<std::uint8_t> needs_;
+  std::vector<double> epoch_starts_;
   std::vector<RankState> ranks_;
+  std::vector<ChainRun> running_chains_;  // by rank
+  std::vector<Chain> varied_;             // by rank: the running chain's kernels with their jitter
+  std::vector<Arrival> leaving_;          // members of the operation that ends
   std::vector<std::uint32_t> unsettled_;
   std::vector<GroupState> groups_;
   std::vector<double> step_ends_;

@@ -1,8 +1,7 @@
 // The processes that mpirun or srun started together, and the work that they share.
 //
 // Rank 0 says which piece is next, does some itself, and hears all results; it alone keeps files
-// and prints. The others do what it says. A process that was started alone is rank 0 of 1. One of
-// mpi_ranks.cpp and lone_ranks.cpp is built, by whether MPI was found.
+// and prints. The others do what it says. A process that was started alone is rank 0 of 1.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +45,8 @@ class Ranks {
   void refuse(const std::string& reason);
 
  private:
-  struct Messages;
-  std::unique_ptr<Messages> messages_;
+  struct Others;
+  std::unique_ptr<Others> others_;  ///< absent: there is nobody else
 };
 
 }  // namespace stepsim

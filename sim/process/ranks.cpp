@@ -1,20 +1,22 @@
-// Ranks of MPI. The only file of the program that sees it.
+// Hands out work by messages, or in this process alone.
 //
 // Messages are asked for, never waited for: MPI would keep a core busy meanwhile. Copies of a
 // rank's process never call MPI, and leave by _exit, so that they may be made after MPI_Init.
+#include "sim/process/ranks.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <vector>
 
 #include <fmt/format.h>
-#include <mpi.h>
 #include <unistd.h>
 
 #include "sim/core/error.hpp"
+#include "sim/core/module.hpp"
 #include "sim/process/forked_copies.hpp"
 #include "sim/process/launcher.hpp"
-#include "sim/process/ranks.hpp"
+#include "sim/process/messages.hpp"
 
 namespace stepsim {
 namespace {
@@ -37,11 +39,6 @@ enum Tag : int {
   // from rank 0
   piece,  ///< the number of one
   stop
-};
-
-struct Message {
-  int rank = 0, tag = 0;
-  std::string text;
 };
 
 std::string host_name() {
@@ -70,41 +67,21 @@ Ended ended_in(const std::string& text) {
 
 }  // namespace
 
-/// MPI from construction to destruction.
-struct Ranks::Messages {
-  int rank = 0, size = 1;
+/// How this rank speaks with the others, from joining to leaving.
+struct Ranks::Others {
+  std::unique_ptr<Messages> messages;
   bool stopped = false;  ///< on the others: rank 0 wants no more
   std::chrono::seconds grace = kGrace;
 
-  Messages() {
-    MPI_Init(nullptr, nullptr);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-  }
-
-  static void send(int to, Tag tag, const std::string& text = "") {
-    MPI_Send(text.data(), static_cast<int>(text.size()), MPI_CHAR, to, tag, MPI_COMM_WORLD);
-  }
-
-  /// The next message, if there is one.
-  static std::optional<Message> heard() {
-    int is_there = 0;
-    MPI_Status status;
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &is_there, &status);
-    if (is_there == 0) return std::nullopt;
-    int length = 0;
-    MPI_Get_count(&status, MPI_CHAR, &length);
-    Message message{status.MPI_SOURCE, status.MPI_TAG,
-                    std::string(static_cast<std::size_t>(length), '\0')};
-    MPI_Recv(message.text.data(), length, MPI_CHAR, message.rank, message.tag, MPI_COMM_WORLD,
-             MPI_STATUS_IGNORE);
-    return message;
+  Others() {
+    // Open MPI's own plugins look its names up among all that are loaded.
+    messages.reset(reinterpret_cast<JoinOthers>(load_from_module("mpi", kJoinOthers, true))());
   }
 
   /// On the others.
   void await_stop() {
     while (!stopped) {
-      const auto message = heard();
+      const auto message = messages->heard();
       stopped = message && message->tag == stop;
       if (!message) usleep(1000);
     }
@@ -112,43 +89,49 @@ struct Ranks::Messages {
 
   /// On rank 0: false where some rank did not say that it leaves.
   bool send_away() const {
-    for (int other = 1; other < size; ++other) {
-      MPI_Request request = MPI_REQUEST_NULL;  // nobody waits for one that may be dead
-      MPI_Isend(nullptr, 0, MPI_CHAR, other, stop, MPI_COMM_WORLD, &request);
-      MPI_Request_free(&request);
-    }
+    for (int other = 1; other < messages->size(); ++other) messages->send_to_any(other, stop);
     int gone = 1;
-    for (const auto begin = Clock::now(); gone < size && Clock::now() - begin < grace;) {
-      const auto message = heard();
+    for (const auto begin = Clock::now();
+         gone < messages->size() && Clock::now() - begin < grace;) {
+      const auto message = messages->heard();
       if (message && message->tag == left) ++gone;
       if (!message) usleep(1000);
     }
-    return gone == size;
+    return gone == messages->size();
   }
 };
 
 Ranks::Ranks(bool alone) {
-  if (was_launched_for_mpi()) messages_ = std::make_unique<Messages>();
-  if (size() == 1 && slurm_tasks() > 1 && !alone)
+  if (has_module("mpi")) {
+    if (was_launched_for_mpi()) others_ = std::make_unique<Others>();
+    if (size() == 1 && slurm_tasks() > 1 && !alone)
+      throw UserError(
+          fmt::format("srun started {} tasks that MPI does not join: srun --mpi=pmix (`srun "
+                      "--mpi=list` says what there is), or give each its --shard",
+                      slurm_tasks()));
+    return;
+  }
+  const int all = launched_ranks();
+  if (all > 1 && !alone)
     throw UserError(
-        fmt::format("srun started {} tasks that MPI does not join: srun --mpi=pmix (`srun "
-                    "--mpi=list` says what there is), or give each its --shard",
-                    slurm_tasks()));
+        fmt::format("started as one of {} processes, but built without MPI: apt-get install "
+                    "libopenmpi-dev openmpi-bin and build again, or give each its --shard",
+                    all));
 }
 
 Ranks::~Ranks() {
-  if (!messages_) return;
+  if (!others_) return;
   if (rank() > 0) {
-    messages_->await_stop();
-    Messages::send(0, left);
-  } else if (!messages_->send_away()) {
-    return;  // MPI_Finalize would wait for the dead
+    others_->await_stop();
+    others_->messages->send(0, left, "");
+  } else if (!others_->send_away()) {
+    return;  // leaving together would be waiting for the dead
   }
-  MPI_Finalize();
+  others_->messages->leave();
 }
 
-int Ranks::rank() const { return messages_ ? messages_->rank : 0; }
-int Ranks::size() const { return messages_ ? messages_->size : 1; }
+int Ranks::rank() const { return others_ ? others_->messages->rank() : 0; }
+int Ranks::size() const { return others_ ? others_->messages->size() : 1; }
 
 namespace {
 
@@ -239,39 +222,41 @@ bool Ranks::lead(const std::function<NextPiece()>& next, const RankWork& work,
                  const std::function<void(Ended)>& on_end, const std::function<void()>& on_pause) {
   if (size() == 1) return stream_forked(next, work.jobs, work.limits, work.work, on_end, on_pause);
   Lead lead(size(), next, work, on_end);
-  const auto give = [](int rank, std::int64_t index) {
-    Messages::send(rank, piece, std::to_string(index));
+  Messages& messages = *others_->messages;
+  const auto give = [&](int rank, std::int64_t index) {
+    messages.send(rank, piece, std::to_string(index));
   };
-  const bool whole = lead.run(&Messages::heard, give, on_pause);
-  if (!whole) messages_->grace = kGraceAfterSignal;
+  const bool whole = lead.run([&] { return messages.heard(); }, give, on_pause);
+  if (!whole) others_->grace = kGraceAfterSignal;
   return whole;
 }
 
 void Ranks::follow(const RankWork& work) {
-  const std::function<void(Ended)> on_end = [](const Ended& one) {
-    Messages::send(0, ended, text_of(one));
+  Messages& messages = *others_->messages;
+  const std::function<void(Ended)> on_end = [&](const Ended& one) {
+    messages.send(0, ended, text_of(one));
   };
   const InterruptNoted noted;
   ForkedCopies copies(noted, work.limits, work.work, on_end);
-  Messages::send(0, ready, host_name() + "\n" + work.task);
+  messages.send(0, ready, host_name() + "\n" + work.task);
   bool said = false;
-  while (!messages_->stopped) {
-    while (const auto message = Messages::heard()) {
-      messages_->stopped = message->tag == stop;
-      if (messages_->stopped) break;
+  while (!others_->stopped) {
+    while (const auto message = messages.heard()) {
+      others_->stopped = message->tag == stop;
+      if (others_->stopped) break;
       copies.start(std::stoll(message->text));
     }
     copies.listen(kLook);
     if (InterruptNoted::came() && !said) {
       copies.drain();
-      Messages::send(0, interrupted);
+      messages.send(0, interrupted, "");
       said = true;
     }
   }
 }
 
 void Ranks::refuse(const std::string& reason) {
-  Messages::send(0, refused, fmt::format("{}, on {}", reason, host_name()));
+  others_->messages->send(0, refused, fmt::format("{}, on {}", reason, host_name()));
 }
 
 }  // namespace stepsim

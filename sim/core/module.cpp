@@ -1,0 +1,44 @@
+// dlopen, and where modules are.
+#include "sim/core/module.hpp"
+
+#include <array>
+#include <filesystem>
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include "sim/core/error.hpp"
+
+namespace stepsim {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path file_of(const std::string& name) {
+  const std::string file = "libstepsim_" + name + ".so";
+  std::error_code ignored;
+  const fs::path here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  const fs::path installed = here.parent_path() / "lib" / "stepsim" / file;
+  return fs::exists(installed, ignored) ? installed : fs::path(STEPSIM_MODULES) / file;
+}
+
+}  // namespace
+
+bool has_module(const std::string& name) {
+  std::error_code ignored;
+  return fs::exists(file_of(name), ignored);
+}
+
+void* load_from_module(const std::string& name, const char* function, bool shares_names) {
+  const fs::path file = file_of(name);
+  // For good: libraries have threads and signals of their own, and do not survive being taken out.
+  const int how = RTLD_NOW | RTLD_NODELETE | (shares_names ? RTLD_GLOBAL : RTLD_LOCAL);
+  void* module = dlopen(file.c_str(), how);
+  if (module == nullptr) throw IoError(fmt::format("a part of stepsim is missing: {}", dlerror()));
+  void* address = dlsym(module, function);
+  if (address == nullptr)
+    throw IoError(fmt::format("a part of stepsim is another version's: {}", dlerror()));
+  return address;
+}
+
+}  // namespace stepsim
