@@ -45,6 +45,7 @@ Executor::Executor(const Plan& plan, const Folding& folding, const SimulateOptio
                      .reserved_sms = in_parts(operation.reserved_sms)});
     moves_.push_back({.memory_share = in_parts(operation.memory_share),
                       .device_share = in_parts(operation.device_share)});
+    all_.push_back(held_.back() + moves_.back());
   }
   start_ranks();
   groups_.resize(folding.groups.size());
@@ -310,11 +311,7 @@ void Executor::finish_chain(std::uint32_t rank, double date) {
 
 void Executor::take(std::uint32_t rank, const Taken& more, double sign) {
   if (more == Taken{}) return;
-  Taken& taken = ranks_[rank].taken_now;
-  taken.held_sms += sign * more.held_sms;
-  taken.reserved_sms += sign * more.reserved_sms;
-  taken.memory_share += sign * more.memory_share;
-  taken.device_share += sign * more.device_share;
+  ranks_[rank].taken_now = ranks_[rank].taken_now + sign * more;
   unsettle(rank);
 }
 
@@ -418,9 +415,7 @@ void Executor::end_operation(std::uint32_t group, double date) {
   leaving_.swap(state.arrived);  // a member may arrive for the next operation at once
   state.running = false;
   for (const Arrival& member : leaving_) {
-    const std::uint32_t operation = task_of(member.rank, member.task).work;
-    take(member.rank, held_[operation], -1);
-    take(member.rank, moves_[operation], -1);
+    take(member.rank, all_[task_of(member.rank, member.task).work], -1);
   }
   for (const Arrival& member : leaving_) finish(member.rank, member.task, date);
 }

@@ -109,6 +109,7 @@ class Executor final : private BoardUser {
   std::unique_ptr<Board> board_;
   std::vector<Taken> held_;   // by operation: from a rank's arrival to the end
   std::vector<Taken> moves_;  // while data moves
+  std::vector<Taken> all_;    // both
   std::vector<std::uint8_t> needs_;
   std::vector<double> epoch_starts_;
   std::vector<RankState> ranks_;

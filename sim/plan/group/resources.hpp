@@ -20,6 +20,14 @@ struct Taken {
   double memory_share = 0;
   double device_share = 0;
   bool operator==(const Taken&) const = default;
+  friend Taken operator*(double times, const Taken& taken) {
+    return {times * taken.held_sms, times * taken.reserved_sms, times * taken.memory_share,
+            times * taken.device_share};
+  }
+  friend Taken operator+(const Taken& one, const Taken& other) {
+    return {one.held_sms + other.held_sms, one.reserved_sms + other.reserved_sms,
+            one.memory_share + other.memory_share, one.device_share + other.device_share};
+  }
   bool nothing() const {
     return held_sms <= 0 && reserved_sms <= 0 && memory_share <= 0 && device_share <= 0;
   }
