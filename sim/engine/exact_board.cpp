@@ -95,7 +95,10 @@ void ExactBoard::run() {
     const double date = std::min(agenda_.next(), windows_.next());
     while (windows_.next() <= date) change_links();
     do {
-      while (agenda_.next() <= date) happen(agenda_.take(), date);
+      while (agenda_.next() <= date) {
+        happen(agenda_.take(), date);
+        if (is_stopped_) return;
+      }
       user_.settle(date);
       share(date);
     } while (agenda_.next() <= date);

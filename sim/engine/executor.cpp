@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
-#include "sim/core/random.hpp"
 
 namespace stepsim {
 namespace {
@@ -16,22 +15,6 @@ namespace {
 /// A share in whole parts of 2^-40, so that sums of them are exact, in whatever order shares are
 /// taken and given back.
 double in_parts(double share) { return std::nearbyint(share * 0x1p40) * 0x1p-40; }
-
-constexpr double kNudge = 1e-12;
-
-void nudge(Folding& folding, std::uint64_t number) {
-  const RandomKey key(number);
-  std::uint64_t rates = 0;
-  const auto change = [&](BytesPerSecond& rate) {
-    rate *= 1 + kNudge * key.with(rates++).uniform();
-  };
-  for (BytesPerSecond& link : folding.links) change(link);
-  for (FoldedGroup& group : folding.groups) {
-    for (std::vector<FoldedStream>& streams : group.streams) {
-      for (FoldedStream& stream : streams) change(stream.alone);
-    }
-  }
-}
 
 }  // namespace
 
@@ -59,43 +42,6 @@ Executor::Executor(const Plan& plan, const Folding& folding, const SimulateOptio
   step_ends_.assign(static_cast<std::size_t>(plan.steps), 0.0);
 }
 
-void Executor::start_ranks() {
-  ranks_.resize(folding_.ranks.size());
-  running_chains_.resize(ranks_.size());
-  if (plan_.kernel_draws) varied_.resize(ranks_.size());
-  std::vector<std::vector<RankState*>> of_program(plan_.programs.size());
-  std::size_t lines = 0, epochs = 0;
-  for (std::size_t i = 0; i < ranks_.size(); ++i) {
-    RankState& state = ranks_[i];
-    state.folded = &folding_.ranks[i];
-    const int number = plan_.program_of[static_cast<std::size_t>(state.folded->rank)];
-    state.program = &plan_.programs[static_cast<std::size_t>(number)];
-    of_program[static_cast<std::size_t>(number)].push_back(&state);
-    state.left = state.program->tasks.size();
-    if (state.left > 0) ++running_;
-    lines += state.left / kBlock + 1;
-    epochs += state.program->epochs;
-  }
-  needs_.resize(lines * kBlock);
-  epoch_starts_.resize(epochs);
-  std::uint8_t* place = needs_.data();
-  double* start = epoch_starts_.data();
-  for (const std::vector<RankState*>& alike : of_program) {
-    for (std::size_t i = 0; i < alike.size(); ++i) {
-      RankState& state = *alike[i];
-      state.first_needs = place + i * kBlock;
-      state.needs_apart = alike.size() * kBlock;
-      state.epoch_start = std::exchange(start, start + state.program->epochs);
-    }
-    if (alike.empty()) continue;
-    const std::vector<Task>& tasks = alike.front()->program->tasks;
-    for (TaskIndex task = 0; task < tasks.size(); ++task) {
-      for (const RankState* state : alike) needs(*state, task) = tasks[task].needs;
-    }
-    place += (tasks.size() / kBlock + 1) * alike.size() * kBlock;
-  }
-}
-
 /// Unfolded runs record one rank of each class of the folded plan, as the folded run does.
 void Executor::record(const std::map<int, const FoldedRank*>& representatives) {
   for (RankState& state : ranks_) {
@@ -113,7 +59,8 @@ Simulation Executor::run() {
   std::map<int, const FoldedRank*> representatives;
   for (const FoldedRank& rank : (options_.fold ? folding_ : classes).ranks)
     representatives[rank.rank] = &rank;
-  if (options_.spans) record(representatives);
+  if (options_.one_of_alike) watch_steps();
+  if (options_.spans || !left_in_step_.empty()) record(representatives);
 
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     for (TaskIndex task = 0; task < ranks_[rank].program->tasks.size(); ++task) {
@@ -123,7 +70,7 @@ Simulation Executor::run() {
   }
   board_->run();
   for (const RankState& state : ranks_) {
-    if (state.left > 0) throw SimulationError(describe_deadlock(*this));
+    if (state.left > 0 && !is_stopped_) throw SimulationError(describe_deadlock(*this));
   }
 
   Simulation result;
@@ -133,7 +80,8 @@ Simulation Executor::run() {
     result.timeline.outside.push_back(chain.outside);
   }
   for (RankState& state : ranks_) {
-    if (state.recorded) result.timeline.ranks.push_back(state.recorded->recorder.take());
+    if (state.recorded && options_.spans)
+      result.timeline.ranks.push_back(state.recorded->recorder.take());
   }
   for (RankTimeline& rank : result.timeline.ranks)
     rank.members = representatives.at(rank.rank)->members;
@@ -185,6 +133,7 @@ void Executor::finish(std::uint32_t rank, TaskIndex task, double date) {
     double& end = step_ends_[state.next_step_end++];
     end = std::max(end, date);
   }
+  if (!left_in_step_.empty() && --left_in_step_[done.step] == 0) end_step(done.step);
   const std::uint32_t end = program.end_of_successors(task);
   for (std::uint32_t i = done.first_successor; i < end; ++i) {
     const TaskIndex next = program.successors[i];
@@ -446,12 +395,6 @@ void Executor::phase_part_done(std::uint32_t group, double date) {
   if (--state.pending > 0) return;
   ++state.phase;
   start_phase(group, date);
-}
-
-Simulation simulate(const Plan& plan, const SimulateOptions& options) {
-  Folding folding = fold_plan(plan, options.fold);
-  if (options.nudge != 0) nudge(folding, options.nudge);
-  return Executor(plan, folding, options).run();
 }
 
 }  // namespace stepsim

@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The share of a step up to which steps are equal: transfers that meet are rounded to parts of a
-/// byte, in each step in another way.
+/// The share of a step up to which steps are equal: dates are rounded, in each step in another way,
+/// and transfers that meet amplify it.
 constexpr double kExact = 1e-6;
 constexpr int kScenarios = 200;
 constexpr int kMostGpus = 1100;  // plans of more take long
@@ -84,6 +84,27 @@ TEST_CASE("after a step that repeats the one before it every step is as long") {
                     << " go on to change");
   CHECK(repeating > kScenarios / 2);
   CHECK(changing > 0);
+}
+
+TEST_CASE("a run that stops where a step repeats says what the whole run says") {
+  int shorter = 0;
+  for (int seed = 0; seed < kScenarios; ++seed) {
+    const RandomScenario random(static_cast<std::uint64_t>(seed), true);
+    CAPTURE(seed);
+    CAPTURE(random.text());
+    Scenario scenario = with_like_steps(random.scenario());
+    scenario.run.warmup = 1;
+    scenario.run.steps = 4;
+    const Plan plan = random.plan(scenario);
+    const Simulation whole = simulate(plan, {.spans = false});
+    const Simulation stopped = simulate(plan, {.spans = false, .one_of_alike = true});
+    REQUIRE(stopped.timeline.step_ends.size() == whole.timeline.step_ends.size());
+    for (std::size_t step = 0; step < whole.timeline.step_ends.size(); ++step)
+      CHECK(std::abs(length(stopped.timeline, step) - length(whole.timeline, step)) <=
+            kExact * length(whole.timeline, step));
+    if (stopped.stats.events < whole.stats.events) ++shorter;
+  }
+  CHECK(shorter > kScenarios / 2);
 }
 
 TEST_CASE("where steps are alike a plan has the same tasks in each but the first") {

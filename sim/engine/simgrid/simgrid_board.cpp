@@ -112,7 +112,7 @@ void SimGridBoard::run() {
   pass_without();
   if (!is_moving()) return;
   stop_at(next_stop());
-  engine_->run();  // stop() does everything that follows
+  engine_->run();  // pause() does everything that follows
 }
 
 void SimGridBoard::pass_without() {
@@ -224,10 +224,10 @@ void SimGridBoard::stop_at(double date) {
   stop_date_ = date;
   // The date of a transfer that ended just now may be rounded to before now; SimGrid aborts on it.
   const double due = std::max(base_ + date, simgrid::s4u::Engine::get_clock());
-  stop_ = simgrid::kernel::timer::Timer::set(due, [this] { stop(); });
+  stop_ = simgrid::kernel::timer::Timer::set(due, [this] { pause(); });
 }
 
-void SimGridBoard::stop() {
+void SimGridBoard::pause() {
   stop_ = nullptr;
   const double date = stop_date_;
   if (date >= old_until_) grow_older(date);

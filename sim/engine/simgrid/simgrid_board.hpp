@@ -22,6 +22,7 @@
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
 
+#include "sim/core/error.hpp"
 #include "sim/engine/agenda.hpp"
 #include "sim/engine/board.hpp"
 #include "sim/plan/fold.hpp"
@@ -42,6 +43,8 @@ class SimGridBoard final : public Board {
   /// Without it, run() goes on for as long as others send: hundreds of hours of simulated time.
   void end_background() override;
   void run() override;
+  /// SimGrid has no way to stop between two dates.
+  void stop() override { throw InternalError("SimGrid runs to the end"); }
   std::int64_t events() const override { return events_; }
   std::int64_t transfers() const override { return transfers_; }
 
@@ -76,7 +79,7 @@ class SimGridBoard final : public Board {
   /// The next date at which SimGrid has to stop.
   double next_stop() const { return std::min(next_date(), old_until_); }
   void stop_at(double date);
-  void stop();
+  void pause();
   struct Ends {
     simgrid::s4u::Host* from;
     simgrid::s4u::Host* to;
