@@ -301,10 +301,7 @@ class RandomScenario {
   Picker pick_order_;
   Picker pick_stack_;  ///< encoders and decoders, likewise
   Picker pick_lora_;   ///< adapters, likewise
-  /// Hosts that wait for transfers, likewise. Picked from 5, 6 or 7 million on, one scenario of
-  /// them (seed 20, with faults) takes 2 to 190 ns longer folded than unfolded, or shorter: an open
-  /// defect, which this draw does not meet.
-  Picker pick_sync_;
+  Picker pick_sync_;   ///< hosts that wait for transfers, likewise
   bool contention_;
   std::vector<std::string> order_ = {"tp", "cp", "ep", "dp", "pp"};
   int nodes_ = 1, gpus_ = 1, tensor_ = 1, stages_ = 1, data_ = 1;
