@@ -15,7 +15,11 @@ constexpr double kDown = 1e-12;
 }  // namespace
 
 ExactBoard::ExactBoard(const Folding& folding, BoardUser& user)
-    : folding_(folding), user_(user), windows_(folding.windows), sharing_(folding.links) {
+    : folding_(folding),
+      user_(user),
+      windows_(folding.windows),
+      next_window_(windows_.next()),
+      sharing_(folding.links) {
   for (const FoldedLoad& load : folding.background)
     background_.push_back({.crossings = {{load.link, 1}}, .alone = load.rate});
   if (!background_.empty()) agenda_.add(0, {EventKind::traffic_starts});
@@ -50,6 +54,7 @@ void ExactBoard::end_background() {
 void ExactBoard::change_links() {
   for (const auto& [link, factor] : windows_.pass())
     sharing_.set_capacity(link, std::max(factor, kDown));
+  next_window_ = windows_.next();
 }
 
 void ExactBoard::happen(Event event, double date) {
@@ -92,8 +97,8 @@ void ExactBoard::share(double date) {
 
 void ExactBoard::run() {
   while (agenda_.size() > outdated_) {
-    const double date = std::min(agenda_.next(), windows_.next());
-    while (windows_.next() <= date) change_links();
+    const double date = std::min(agenda_.next(), next_window_);
+    while (next_window_ <= date) change_links();
     do {
       while (agenda_.next() <= date) {
         happen(agenda_.take(), date);

@@ -46,6 +46,7 @@ class ExactBoard final : public Board {
   BoardUser& user_;
   Agenda agenda_;
   OpenWindows windows_;
+  double next_window_;  // the date at which links change next
   Sharing sharing_;
   std::vector<Moving> moving_;            // by Sharing::Id
   std::vector<FoldedStream> background_;  // `alone` is the rate of the load
