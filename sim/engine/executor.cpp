@@ -360,13 +360,16 @@ double Executor::end_of(const Phase& phase, const GroupState& state, double date
 
 void Executor::end_operation(std::uint32_t group, double date) {
   GroupState& state = groups_[group];
-  leaving_.clear();
-  leaving_.swap(state.arrived);  // a member may arrive for the next operation at once
+  std::vector<Arrival> members;
+  members.swap(state.arrived);  // a member may arrive for the next operation at once
   state.running = false;
-  for (const Arrival& member : leaving_) {
+  for (const Arrival& member : members) {
     take(member.rank, all_[task_of(member.rank, member.task).work], -1);
   }
-  for (const Arrival& member : leaving_) finish(member.rank, member.task, date);
+  for (const Arrival& member : members) finish(member.rank, member.task, date);
+  if (!state.arrived.empty()) return;
+  members.clear();
+  state.arrived.swap(members);  // its memory serves the next operation
 }
 
 void Executor::run_phase(std::uint32_t group, double date) {

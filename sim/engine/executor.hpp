@@ -117,7 +117,6 @@ class Executor final : private BoardUser {
   std::vector<RankState> ranks_;
   std::vector<ChainRun> running_chains_;  // by rank
   std::vector<Chain> varied_;             // by rank: the running chain's kernels with their jitter
-  std::vector<Arrival> leaving_;          // members of the operation that ends
   std::vector<std::uint32_t> unsettled_;
   std::vector<GroupState> groups_;
   std::vector<double> step_ends_;
