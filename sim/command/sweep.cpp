@@ -53,6 +53,7 @@ double memory_limit(const std::string& text) {
 ForkLimits limits_of(const SweepOptions& options) {
   ForkLimits limits{.seconds = duration_of("--point-timeout", options.point_timeout), .bytes = 0};
   if (!options.point_memory.empty()) limits.bytes = memory_limit(options.point_memory);
+  limits.copies = Copies::kept;
   return limits;
 }
 

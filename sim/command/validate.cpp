@@ -178,7 +178,7 @@ std::vector<Forked> run_all(const std::vector<Job>& jobs, const ValidateOptions&
   const ProgressLine line(notes, options.screen.progress);
   const auto show = [&](int ended) { line.show(fmt::format("{} of {} rows", ended, count)); };
   const int at_a_time = options.jobs > 0 ? options.jobs : cores;
-  return try_forked(count, at_a_time, work, show);
+  return try_forked(count, at_a_time, work, show, Copies::kept);
 }
 
 SuiteResult result_of(const LoadedSuite& loaded) {

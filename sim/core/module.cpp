@@ -29,6 +29,10 @@ bool has_module(const std::string& name) {
   return fs::exists(file_of(name), ignored);
 }
 
+bool is_module_loaded(const std::string& name) {
+  return dlopen(file_of(name).c_str(), RTLD_NOW | RTLD_NOLOAD) != nullptr;
+}
+
 void* load_from_module(const std::string& name, const char* function, bool shares_names) {
   const fs::path file = file_of(name);
   // For good: libraries have threads and signals of their own, and do not survive being taken out.

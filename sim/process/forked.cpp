@@ -53,11 +53,12 @@ struct OutOfMemory : std::bad_alloc {
 
 std::vector<std::optional<Ended>> all_ended(int count, int jobs,
                                             const std::function<std::string(int)>& work,
-                                            const std::function<void(int)>& on_end) {
+                                            const std::function<void(int)>& on_end, Copies copies) {
   std::vector<std::optional<Ended>> all(static_cast<std::size_t>(count));
   int done = 0;
   stream_forked(
-      counting(count), jobs, {}, [&](std::int64_t i) { return work(static_cast<int>(i)); },
+      counting(count), jobs, {.copies = copies},
+      [&](std::int64_t i) { return work(static_cast<int>(i)); },
       [&](Ended ended) {
         all[static_cast<std::size_t>(ended.index)] = std::move(ended);
         ++done;
@@ -96,9 +97,10 @@ bool stream_forked(const std::function<NextPiece()>& next, int jobs, const ForkL
 }
 
 std::vector<std::optional<std::string>> run_forked(int count, int jobs,
-                                                   const std::function<std::string(int)>& work) {
+                                                   const std::function<std::string(int)>& work,
+                                                   Copies copies) {
   std::vector<std::optional<std::string>> results;
-  for (const auto& ended : all_ended(count, jobs, work, {})) {
+  for (const auto& ended : all_ended(count, jobs, work, {}, copies)) {
     if (ended && ended->how != Ending::result) throw_error(*ended);
     results.push_back(ended ? std::optional(ended->text) : std::nullopt);
   }
@@ -106,9 +108,9 @@ std::vector<std::optional<std::string>> run_forked(int count, int jobs,
 }
 
 std::vector<Forked> try_forked(int count, int jobs, const std::function<std::string(int)>& work,
-                               const std::function<void(int)>& on_end) {
+                               const std::function<void(int)>& on_end, Copies copies) {
   std::vector<Forked> all;
-  for (const auto& ended : all_ended(count, jobs, work, on_end)) {
+  for (const auto& ended : all_ended(count, jobs, work, on_end, copies)) {
     Forked one{.is_done = ended.has_value()};
     if (ended) (ended->how == Ending::result ? one.result : one.error) = ended->text;
     all.push_back(std::move(one));

@@ -1,4 +1,4 @@
-// Pieces of work in processes of their own: SimGrid has one clock a process.
+// Pieces of work in copies of this process, several at a time.
 #pragma once
 
 #include <chrono>
@@ -10,12 +10,18 @@
 
 namespace stepsim {
 
-/// Calls `work` with 0 to count - 1, each in a fresh copy of this process, at most `jobs` at a
+/// Whether each piece has a fresh copy of this process, or copies are kept for further pieces, which
+/// spares most of a short piece's time. What work leaves behind in a kept copy, such as a cache,
+/// must not change its results. A copy that has loaded SimGrid is not kept: its clock goes on.
+enum class Copies : std::uint8_t { fresh, kept };
+
+/// Calls `work` with 0 to count - 1, each in a copy of this process, at most `jobs` at a
 /// time, and returns what they return, in order. Nothing stands for those that Ctrl-C (SIGINT)
 /// prevented; the signal ends the copies, not the caller. Throws the first error of the copies, in
 /// order, as the kind of error that it is.
 std::vector<std::optional<std::string>> run_forked(int count, int jobs,
-                                                   const std::function<std::string(int)>& work);
+                                                   const std::function<std::string(int)>& work,
+                                                   Copies copies = Copies::fresh);
 
 /// What became of one piece of work.
 struct Forked {
@@ -27,7 +33,8 @@ struct Forked {
 /// Calls `work` as run_forked does, but one failure does not end the others: a copy that throws or
 /// crashes has an error. `on_end` is called after each with the number of those that ended.
 std::vector<Forked> try_forked(int count, int jobs, const std::function<std::string(int)>& work,
-                               const std::function<void(int)>& on_end = {});
+                               const std::function<void(int)>& on_end = {},
+                               Copies copies = Copies::fresh);
 
 /// How a piece of work ended.
 enum class Ending : std::uint8_t {
@@ -53,6 +60,8 @@ struct ForkLimits {
   double bytes = 0;  ///< bytes of address space, beyond what this process has now
   /// When all of them together have to end: what is under way then is given up.
   std::optional<std::chrono::steady_clock::time_point> until;
+  /// Where memory is limited copies are fresh all the same: what one has left must not count.
+  Copies copies = Copies::fresh;
 };
 
 /// What is to be done next: a piece of work; nothing yet, ask again; or nothing more.

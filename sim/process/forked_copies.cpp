@@ -15,10 +15,12 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "sim/core/error.hpp"
+#include "sim/core/module.hpp"
 #include "sim/text/humanise.hpp"
 
 namespace stepsim {
@@ -49,12 +51,47 @@ std::string answer_of(const std::function<std::string(std::int64_t)>& work, std:
   }
 }
 
-void write_all(int file, const std::string& text) {
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t written = write(file, text.data() + done, text.size() - done);
-    if (written < 0 && errno != EINTR) return;
-    done += static_cast<std::size_t>(std::max<ssize_t>(written, 0));
+/// False where nobody listens.
+bool send_all(int line, const void* data, std::size_t size) {
+  const char* const bytes = static_cast<const char*>(data);
+  for (std::size_t done = 0; done < size;) {
+    const ssize_t sent = send(line, bytes + done, size - done, MSG_NOSIGNAL);
+    if (sent < 0 && errno != EINTR) return false;
+    done += static_cast<std::size_t>(std::max<ssize_t>(sent, 0));
   }
+  return true;
+}
+
+/// Nothing where the caller has no more.
+std::optional<std::int64_t> next_piece(int line) {
+  std::int64_t index = 0;
+  auto* const bytes = reinterpret_cast<char*>(&index);
+  for (std::size_t done = 0; done < sizeof index;) {
+    const ssize_t got = read(line, bytes + done, sizeof index - done);
+    if (got == 0 || (got < 0 && errno != EINTR)) return std::nullopt;
+    done += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+  }
+  return index;
+}
+
+/// What stands in front of an answer.
+struct Header {
+  std::uint64_t length = 0;
+  std::uint64_t stays = 0;  // 1: the copy waits for another piece
+};
+
+bool send_answer(int line, const std::string& answer, bool stays) {
+  const Header header{answer.size(), stays ? 1U : 0U};
+  return send_all(line, &header, sizeof header) && send_all(line, answer.data(), answer.size());
+}
+
+/// The header of what a copy has said, once its answer is whole.
+std::optional<Header> whole_answer(const std::string& said) {
+  Header header;
+  if (said.size() < sizeof header) return std::nullopt;
+  std::memcpy(&header, said.data(), sizeof header);
+  if (said.size() - sizeof header < header.length) return std::nullopt;
+  return header;
 }
 
 /// The address space of this process: what its mappings reach, used or not.
@@ -65,7 +102,7 @@ double address_space_bytes() {
   return pages * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-int answers_to = -1;  ///< the pipe of a copy whose memory is limited
+int answers_to = -1;  ///< the line of a copy whose memory is limited
 
 /// SimGrid aborts, or runs into a null pointer, where it gets no memory for a stack. Where a
 /// mapping of that size is not to be had, that is what happened.
@@ -73,18 +110,19 @@ void on_crash(int signal) {
   constexpr std::size_t kStack = 8 << 20;
   void* room = mmap(nullptr, kStack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED) {
+    constexpr Header kHeader{1, 0};
     const char letter = static_cast<char>('a' + static_cast<int>(Ending::out_of_memory));
-    [[maybe_unused]] const ssize_t written = write(answers_to, &letter, 1);
+    if (send_all(answers_to, &kHeader, sizeof kHeader)) send_all(answers_to, &letter, 1);
     _exit(0);
   }
   std::signal(signal, SIG_DFL);
   raise(signal);
 }
 
-void limit_memory(double bytes, int pipe) {
-  if (answers_to >= 0) answers_to = pipe;  // a copy of a copy has its memory, and another listener
+void limit_memory(double bytes, int line) {
+  if (answers_to >= 0) answers_to = line;  // a copy of a copy has its memory, and another listener
   if (bytes <= 0) return;
-  answers_to = pipe;
+  answers_to = line;
   for (const int signal : {SIGABRT, SIGSEGV, SIGBUS}) std::signal(signal, on_crash);
   // What a copy says of its own end is no news: the reason is printed with the point.
   const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -121,22 +159,49 @@ ForkedCopies::~ForkedCopies() {
   for (const Copy& copy : copies_) end(copy);
 }
 
+std::size_t ForkedCopies::running() const {
+  return static_cast<std::size_t>(std::ranges::count(copies_, State::works, &Copy::state));
+}
+
 void ForkedCopies::start(std::int64_t index) {
+  if (give_to_one_that_waits(index)) return;
   std::array<int, 2> ends{};
-  if (pipe(ends.data()) != 0) throw IoError(fmt::format("pipe: {}", std::strerror(errno)));
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    throw IoError(fmt::format("socketpair: {}", std::strerror(errno)));
   const pid_t parent = getpid(), process = fork();
   if (process < 0) throw IoError(fmt::format("fork: {}", std::strerror(errno)));
   if (process == 0) {
     die_with(parent);
     noted_.restore();
-    for (const Copy& other : copies_) close(other.pipe);
+    for (const Copy& other : copies_) close(other.line);
     close(ends[0]);
     limit_memory(limits_.bytes, ends[1]);
-    write_all(ends[1], answer_of(work_, index));
-    _exit(0);
+    work_on(index, ends[1]);
   }
   close(ends[1]);
-  copies_.push_back({index, process, ends[0], "", Clock::now()});
+  copies_.push_back({index, State::works, process, ends[0], "", Clock::now()});
+}
+
+/// One that has died meanwhile is noticed when it is listened to.
+bool ForkedCopies::give_to_one_that_waits(std::int64_t index) {
+  for (Copy& copy : copies_) {
+    if (copy.state != State::waits || !send_all(copy.line, &index, sizeof index)) continue;
+    copy.index = index;
+    copy.state = State::works;
+    copy.begin = Clock::now();
+    return true;
+  }
+  return false;
+}
+
+/// What a copy does, from its start to its end.
+void ForkedCopies::work_on(std::int64_t index, int line) {
+  for (std::optional<std::int64_t> next = index; next;) {
+    const std::string answer = answer_of(work_, *next);
+    const bool stays = keeps_copies() && !is_module_loaded("simgrid");
+    next = send_answer(line, answer, stays) && stays ? next_piece(line) : std::nullopt;
+  }
+  _exit(0);
 }
 
 void ForkedCopies::listen(std::chrono::milliseconds most) {
@@ -152,7 +217,7 @@ void ForkedCopies::drain() {
 int ForkedCopies::time_left_ms(std::chrono::milliseconds most) const {
   double least = static_cast<double>(most.count());
   for (const Copy& copy : copies_) {
-    if (limits_.seconds > 0)
+    if (limits_.seconds > 0 && copy.state == State::works)
       least = std::min(least, (limits_.seconds - seconds_since(copy.begin)) * 1e3 + 1);
   }
   return static_cast<int>(std::clamp(least, 0.0, 1e9));
@@ -160,7 +225,8 @@ int ForkedCopies::time_left_ms(std::chrono::milliseconds most) const {
 
 void ForkedCopies::end_late_ones() {
   for (std::size_t i = copies_.size(); limits_.seconds > 0 && i-- > 0;) {
-    if (seconds_since(copies_[i].begin) < limits_.seconds) continue;
+    if (copies_[i].state != State::works || seconds_since(copies_[i].begin) < limits_.seconds)
+      continue;
     end(copies_[i]);
     leave(i, Ending::timed_out, fmt::format("longer than {:g} s", limits_.seconds));
   }
@@ -168,36 +234,43 @@ void ForkedCopies::end_late_ones() {
 
 /// Hears all who have something to say, within that time; how many they were.
 int ForkedCopies::hear_all(int milliseconds) {
-  std::vector<pollfd> pipes;
-  for (const Copy& copy : copies_) pipes.push_back({copy.pipe, POLLIN, 0});
-  const int ready = poll(pipes.data(), pipes.size(), milliseconds);
+  std::vector<pollfd> lines;
+  for (const Copy& copy : copies_) lines.push_back({copy.line, POLLIN, 0});
+  const int ready = poll(lines.data(), lines.size(), milliseconds);
   if (ready < 0 && errno != EINTR) throw IoError(fmt::format("poll: {}", std::strerror(errno)));
-  for (std::size_t i = pipes.size(); ready > 0 && i-- > 0;) {
-    if (pipes[i].revents != 0) hear(i);
+  for (std::size_t i = lines.size(); ready > 0 && i-- > 0;) {
+    if (lines[i].revents != 0) hear(i);
   }
   return ready;
 }
 
 void ForkedCopies::hear(std::size_t i) {
   std::array<char, 1 << 16> buffer{};
-  const ssize_t got = read(copies_[i].pipe, buffer.data(), buffer.size());
+  const ssize_t got = read(copies_[i].line, buffer.data(), buffer.size());
   if (got < 0 && errno == EINTR) return;
-  if (got > 0) {
-    copies_[i].said.append(buffer.data(), static_cast<std::size_t>(got));
-    return;
-  }
+  if (got <= 0) return hear_end(i);
+  Copy& copy = copies_[i];
+  copy.said.append(buffer.data(), static_cast<std::size_t>(got));
+  const auto header = whole_answer(copy.said);
+  if (!header) return;
+  copy.state = header->stays != 0 ? State::waits : State::leaves;
+  const std::string answer = copy.said.substr(sizeof(Header));
+  copy.said.clear();
+  const auto how = static_cast<Ending>(answer.front() - 'a');
+  on_end_({copy.index, how, how == Ending::out_of_memory ? memory_text() : answer.substr(1)});
+}
+
+void ForkedCopies::hear_end(std::size_t i) {
   int status = 0;
   waitpid(copies_[i].process, &status, 0);
-  close(copies_[i].pipe);
+  close(copies_[i].line);
+  const Copy copy = std::move(copies_[i]);
+  copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(i));
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) {  // given up, and so is all
     InterruptNoted::note(signal);
-    copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(i));
-  } else if (copies_[i].said.empty() || signal != 0) {
-    leave(i, Ending::crashed, crash_text(signal));
-  } else {
-    const auto how = static_cast<Ending>(copies_[i].said.front() - 'a');
-    leave(i, how, how == Ending::out_of_memory ? memory_text() : copies_[i].said.substr(1));
+  } else if (copy.state == State::works) {
+    on_end_({copy.index, Ending::crashed, crash_text(signal)});
   }
 }
 
@@ -215,7 +288,7 @@ void ForkedCopies::leave(std::size_t i, Ending how, std::string text) {
 void ForkedCopies::end(const Copy& copy) {
   kill(copy.process, SIGKILL);
   waitpid(copy.process, nullptr, 0);
-  close(copy.pipe);
+  close(copy.line);
 }
 
 }  // namespace stepsim

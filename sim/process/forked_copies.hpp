@@ -14,7 +14,7 @@
 
 namespace stepsim {
 
-/// The copies that run, and what they have said so far. Copies that still run in the end are
+/// The copies that run, and what they have said so far. Copies that are still there in the end are
 /// killed, and so are the copies of a process that dies.
 class ForkedCopies {
  public:
@@ -26,7 +26,8 @@ class ForkedCopies {
   ForkedCopies(const ForkedCopies&) = delete;
   ForkedCopies& operator=(const ForkedCopies&) = delete;
 
-  std::size_t running() const { return copies_.size(); }
+  /// Copies at work.
+  std::size_t running() const;
   void start(std::int64_t index);
 
   /// Waits until one of them says something, is out of time, or the time is over; calls `on_end`
@@ -36,14 +37,20 @@ class ForkedCopies {
   void drain();
 
  private:
+  enum class State : std::uint8_t { works, waits, leaves };
   struct Copy {
-    std::int64_t index;
+    std::int64_t index;  ///< of its piece
+    State state;
     pid_t process;
-    int pipe;
-    std::string said;
+    int line;          ///< answers come over it, and further pieces go
+    std::string said;  ///< so much of an answer as has come
     std::chrono::steady_clock::time_point begin;
   };
 
+  bool keeps_copies() const { return limits_.copies == Copies::kept && limits_.bytes <= 0; }
+  bool give_to_one_that_waits(std::int64_t index);
+  [[noreturn]] void work_on(std::int64_t index, int line);
+  void hear_end(std::size_t i);
   int time_left_ms(std::chrono::milliseconds most) const;
   void end_late_ones();
   int hear_all(int milliseconds);

@@ -91,7 +91,8 @@ std::vector<Change> those_that_fit(const std::vector<Change>& changes, const Cha
       return "";
     }
   };
-  const auto answers = run_forked(static_cast<int>(changes.size()), processes(jobs), fits);
+  const auto answers =
+      run_forked(static_cast<int>(changes.size()), processes(jobs), fits, Copies::kept);
   std::vector<Change> fitting;
   for (std::size_t i = 0; i < answers.size(); ++i) {
     if (answers[i] == "fits") fitting.push_back(changes[i]);
@@ -103,7 +104,8 @@ std::vector<ChangeOutcome> simulate_changes(const std::vector<Change>& changes,
                                             const ChangeBase& base, int jobs) {
   const auto answers = run_forked(
       static_cast<int>(changes.size()), processes(jobs),
-      [&](int index) { return simulated(changes[static_cast<std::size_t>(index)], base); });
+      [&](int index) { return simulated(changes[static_cast<std::size_t>(index)], base); },
+      Copies::kept);
   std::vector<ChangeOutcome> outcomes;
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const auto outcome = answers[i] ? outcome_of(changes[i], *answers[i]) : std::nullopt;

@@ -128,6 +128,7 @@ std::vector<std::optional<StrategyOutcome>> SearchRuns::outcomes_of(
     int count, const std::function<std::string(int)>& work, const Until& until) const {
   ForkLimits limits = limits_;
   limits.until = until;
+  limits.copies = Copies::kept;
   std::vector<std::optional<StrategyOutcome>> outcomes(static_cast<std::size_t>(count));
   std::int64_t next = 0;
   stream_forked([&] { return next < count ? std::optional(next++) : std::nullopt; }, jobs_, limits,

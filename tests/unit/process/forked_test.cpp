@@ -43,6 +43,58 @@ TEST_CASE("each piece of work has a process of its own") {
   CHECK(calls == 0);
 }
 
+TEST_CASE("kept copies do one piece after the other, and what ends one loses no other piece") {
+  static int calls = 0;
+  const auto counted = [](int) { return fmt::format("{}", ++calls); };
+  const auto one_after_the_other = run_forked(4, 1, counted, Copies::kept);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(one_after_the_other[i] == fmt::format("{}", i + 1));
+  CHECK(calls == 0);
+
+  const auto work = [](int i) -> std::string {
+    if (i == 3) raise(SIGKILL);
+    if (i == 5) throw UserError("no");
+    if (i == 7) _exit(0);
+    return std::string(100'000, char('a' + i));
+  };
+  for (const int jobs : {1, 3}) {
+    CAPTURE(jobs);
+    const auto all = try_forked(12, jobs, work, {}, Copies::kept);
+    REQUIRE(all.size() == 12);
+    for (int i = 0; i < 12; ++i) {
+      CAPTURE(i);
+      const Forked& one = all[static_cast<std::size_t>(i)];
+      CHECK(one.is_done);
+      CHECK(one.error.empty() == (i != 3 && i != 5 && i != 7));
+      if (one.error.empty()) CHECK(one.result == std::string(100'000, char('a' + i)));
+    }
+  }
+}
+
+TEST_CASE("a kept copy has its time for each piece, and memory that is limited has fresh copies") {
+  std::vector<Ended> all(4);
+  std::int64_t next = 0;
+  const auto source = [&]() -> std::optional<std::int64_t> {
+    return next < 4 ? std::optional(next++) : std::nullopt;
+  };
+  static int calls = 0;
+  const auto work = [](std::int64_t i) -> std::string {
+    if (i == 1) pause();
+    usleep(200'000);
+    return fmt::format("{}", ++calls);
+  };
+  const auto keep = [&](Ended ended) { all[static_cast<std::size_t>(ended.index)] = ended; };
+  CHECK(stream_forked(source, 1, {.seconds = 0.5, .copies = Copies::kept}, work, keep));
+  CHECK(all[0].text == "1");
+  CHECK(all[1].how == Ending::timed_out);
+  CHECK(all[2].text == "1");  // of the copy that took the place of the one that hung
+  CHECK(all[3].text == "2");
+#ifndef __SANITIZE_ADDRESS__  // it maps more than any limit
+  next = 2;
+  CHECK(stream_forked(source, 1, {.bytes = 1e9, .copies = Copies::kept}, work, keep));
+  CHECK(all[3].text == "1");
+#endif
+}
+
 TEST_CASE("an error in a process is the caller's") {
   const auto fail = [](auto error) {
     return [=](int i) -> std::string {
