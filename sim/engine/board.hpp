@@ -44,8 +44,6 @@ class Board {
 
   /// Runs until nothing is left to happen.
   virtual void run() = 0;
-  /// What is left is not to happen. Must be called from BoardUser::happen().
-  virtual void stop() = 0;
 
   /// Events that have happened, ends of transfers included.
   virtual std::int64_t events() const = 0;

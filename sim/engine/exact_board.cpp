@@ -100,10 +100,7 @@ void ExactBoard::run() {
     const double date = std::min(agenda_.next(), next_window_);
     while (next_window_ <= date) change_links();
     do {
-      while (agenda_.next() <= date) {
-        happen(agenda_.take(), date);
-        if (is_stopped_) return;
-      }
+      while (agenda_.next() <= date) happen(agenda_.take(), date);
       user_.settle(date);
       share(date);
     } while (agenda_.next() <= date);

@@ -23,7 +23,6 @@ class ExactBoard final : public Board {
                 Event done) override;
   void end_background() override;
   void run() override;
-  void stop() override { is_stopped_ = true; }
   std::int64_t events() const override { return events_; }
   std::int64_t transfers() const override { return sharing_.contended(); }
 
@@ -51,8 +50,7 @@ class ExactBoard final : public Board {
   std::vector<Moving> moving_;            // by Sharing::Id
   std::vector<FoldedStream> background_;  // `alone` is the rate of the load
   std::vector<Sharing::Id> endless_;      // what moves over them
-  bool is_stopped_ = false;
-  std::int64_t outdated_ = 0;  // ends on the agenda that no longer hold
+  std::int64_t outdated_ = 0;             // ends on the agenda that no longer hold
   std::int64_t events_ = 0;
 };
 

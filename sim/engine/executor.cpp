@@ -59,8 +59,7 @@ Simulation Executor::run() {
   std::map<int, const FoldedRank*> representatives;
   for (const FoldedRank& rank : (options_.fold ? folding_ : classes).ranks)
     representatives[rank.rank] = &rank;
-  if (options_.one_of_alike) watch_steps();
-  if (options_.spans || !left_in_step_.empty()) record(representatives);
+  if (options_.spans) record(representatives);
 
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     for (TaskIndex task = 0; task < ranks_[rank].program->tasks.size(); ++task) {
@@ -70,7 +69,7 @@ Simulation Executor::run() {
   }
   board_->run();
   for (const RankState& state : ranks_) {
-    if (state.left > 0 && !is_stopped_) throw SimulationError(describe_deadlock(*this));
+    if (state.left > 0) throw SimulationError(describe_deadlock(*this));
   }
 
   Simulation result;
@@ -80,8 +79,7 @@ Simulation Executor::run() {
     result.timeline.outside.push_back(chain.outside);
   }
   for (RankState& state : ranks_) {
-    if (state.recorded && options_.spans)
-      result.timeline.ranks.push_back(state.recorded->recorder.take());
+    if (state.recorded) result.timeline.ranks.push_back(state.recorded->recorder.take());
   }
   for (RankTimeline& rank : result.timeline.ranks)
     rank.members = representatives.at(rank.rank)->members;
@@ -133,7 +131,6 @@ void Executor::finish(std::uint32_t rank, TaskIndex task, double date) {
     double& end = step_ends_[state.next_step_end++];
     end = std::max(end, date);
   }
-  if (!left_in_step_.empty() && --left_in_step_[done.step] == 0) end_step(done.step);
   const std::uint32_t end = program.end_of_successors(task);
   for (std::uint32_t i = done.first_successor; i < end; ++i) {
     const TaskIndex next = program.successors[i];

@@ -72,8 +72,6 @@ class Executor final : private BoardUser {
   void settle(double date) override;
   void unsettle(std::uint32_t rank);
   void start_ranks();
-  void watch_steps();
-  void end_step(int step);
   static std::uint8_t& needs(const RankState& state, TaskIndex task) {
     return state.first_needs[task / kBlock * state.needs_apart + task % kBlock];
   }
@@ -121,9 +119,6 @@ class Executor final : private BoardUser {
   std::vector<GroupState> groups_;
   std::vector<double> step_ends_;
   int running_ = 0;  // ranks with tasks left
-  /// Where the first measured step may stand for all: tasks of each step not finished, all ranks.
-  std::vector<std::int64_t> left_in_step_;
-  bool is_stopped_ = false;
   std::uint32_t operations_ = 0;
   std::int64_t kernels_ = 0;
 };

@@ -101,41 +101,28 @@ void Recorder::add_memory_curve() {
 
 /// Kernels of a chain are added when the chain ends, after communication that ended between them;
 /// and dates that differ by a rounding error may be called in either order.
-void Recorder::sort_spans(RankTimeline& timeline) {
+void Recorder::sort_spans() {
   const auto ends_before = [](const Span& a, const Span& b) { return a.end < b.end; };
-  if (std::ranges::is_sorted(timeline.spans, ends_before)) return;
-  std::vector<std::int32_t> order(timeline.spans.size());
+  if (std::ranges::is_sorted(timeline_.spans, ends_before)) return;
+  std::vector<std::int32_t> order(timeline_.spans.size());
   std::iota(order.begin(), order.end(), 0);
-  const auto end = [&](std::int32_t i) { return timeline.spans[static_cast<std::size_t>(i)].end; };
+  const auto end = [&](std::int32_t i) { return timeline_.spans[static_cast<std::size_t>(i)].end; };
   std::ranges::stable_sort(order, [&](auto a, auto b) { return end(a) < end(b); });
   std::vector<std::int32_t> place(order.size());
   std::vector<Span> sorted;
   for (std::size_t i = 0; i < order.size(); ++i) {
     place[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
-    sorted.push_back(timeline.spans[static_cast<std::size_t>(order[i])]);
+    sorted.push_back(timeline_.spans[static_cast<std::size_t>(order[i])]);
   }
   for (Span& span : sorted) {
     if (span.blocker != kNoSpan) span.blocker = place[static_cast<std::size_t>(span.blocker)];
   }
-  timeline.spans = std::move(sorted);
-}
-
-RankTimeline Recorder::since(int step) const {
-  RankTimeline late;
-  late.rank = timeline_.rank;
-  late.rows = timeline_.rows;
-  for (const Span& span : timeline_.spans) {
-    if (span.step < step) continue;
-    late.spans.push_back(span);
-    late.spans.back().blocker = kNoSpan;
-  }
-  sort_spans(late);
-  return late;
+  timeline_.spans = std::move(sorted);
 }
 
 RankTimeline Recorder::take() {
   add_memory_curve();
-  sort_spans(timeline_);
+  sort_spans();
   return std::move(timeline_);
 }
 

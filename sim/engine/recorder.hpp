@@ -30,15 +30,13 @@ class Recorder {
   /// Appends the task's spans; returns the index of its last one. `host`: when its launches begin
   /// (chains).
   std::int32_t finished(TaskIndex task, double end, double host);
-  /// What is recorded of that step and later ones, by the dates of ends.
-  RankTimeline since(int step) const;
   /// The rank's timeline, with its memory curve.
   RankTimeline take();
 
  private:
   std::int32_t add_chain(Span span, const Chain& chain, double host, const ChainRun* slowed);
   void add_memory_curve();
-  static void sort_spans(RankTimeline& timeline);
+  void sort_spans();
 
   const Plan& plan_;
   const Program& program_;

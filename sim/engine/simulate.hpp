@@ -18,11 +18,8 @@ struct EngineStats {
 };
 
 struct SimulateOptions {
-  bool spans = true;  ///< false: the timeline has the ends of the steps only
-  bool fold = true;   ///< false: every rank is simulated by itself
-  /// Where the first measured step repeats the one before it, it stands for all others, which are
-  /// not simulated (sim/timeline/repeating.hpp). REQUIRES: no spans.
-  bool one_of_alike = false;
+  bool spans = true;     ///< false: the timeline has the ends of the steps only
+  bool fold = true;      ///< false: every rank is simulated by itself
   bool kernels = false;  ///< spans of single kernels instead of chains, for traces
   /// Not 0: links are faster by up to 1e-12 of their rates, each in a way that follows from this
   /// number and from nothing else.

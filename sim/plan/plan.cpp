@@ -18,7 +18,6 @@
 #include "sim/plan/input/input_lanes.hpp"
 #include "sim/plan/program/stage_program.hpp"
 #include "sim/plan/schedule.hpp"
-#include "sim/plan/steps_alike.hpp"
 #include "sim/scenario/rank_order.hpp"
 
 namespace stepsim {
@@ -131,7 +130,6 @@ Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions
   plan.warmup = scenario.run.warmup;
   plan.steps = scenario.run.warmup + scenario.run.steps;
   plan.engine = scenario.run.engine;
-  plan.steps_alike = steps_are_alike(scenario);
   const auto kinds = add_groups(plan, scenario, graph);
   check_stated_collectives(plan, scenario);
   const std::vector<bool> saves = steps_that_save(scenario, options);

@@ -211,7 +211,6 @@ struct Plan {
   EngineKind engine = EngineKind::exact;                         ///< what shares links
   int steps = 0;                                                 ///< warm-up included
   int warmup = 0;
-  bool steps_alike = false;    ///< every step but the first has the same tasks (steps_alike.hpp)
   PlanCache* cache = nullptr;  ///< what its caller keeps from plan to plan (plan_cache.hpp)
 
   const Program& program(int rank) const {

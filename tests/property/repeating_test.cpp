@@ -59,15 +59,6 @@ double length(const Timeline& timeline, std::size_t step) {
   return timeline.step_ends[step] - timeline.step_start(step);
 }
 
-/// The largest difference of a step, as a share of it.
-double apart(const Timeline& one, const Timeline& other) {
-  REQUIRE(one.step_ends.size() == other.step_ends.size());
-  double most = 0;
-  for (std::size_t step = 0; step < one.step_ends.size(); ++step)
-    most = std::max(most, std::abs(length(one, step) - length(other, step)) / length(other, step));
-  return most;
-}
-
 }  // namespace
 
 TEST_CASE("after a step that repeats the one before it every step is as long") {
@@ -93,29 +84,6 @@ TEST_CASE("after a step that repeats the one before it every step is as long") {
                     << " go on to change");
   CHECK(repeating > kScenarios / 2);
   CHECK(changing > 0);
-}
-
-TEST_CASE("a run that stops where a step repeats says what the whole run says, but in chaos") {
-  int shorter = 0, chaotic = 0;
-  for (int seed = 0; seed < kScenarios; ++seed) {
-    const RandomScenario random(static_cast<std::uint64_t>(seed), true);
-    CAPTURE(seed);
-    CAPTURE(random.text());
-    Scenario scenario = with_like_steps(random.scenario());
-    scenario.run.warmup = 1;
-    scenario.run.steps = 4;
-    const Plan plan = random.plan(scenario);
-    const Simulation whole = simulate(plan, {.spans = false});
-    const Simulation stopped = simulate(plan, {.spans = false, .one_of_alike = true});
-    if (stopped.stats.events < whole.stats.events) ++shorter;
-    if (apart(stopped.timeline, whole.timeline) <= kExact) continue;
-    // Steps that are alike to a billionth may part where contention amplifies that.
-    ++chaotic;
-    CHECK(apart(simulate(plan, {.spans = false, .nudge = 1}).timeline, whole.timeline) > kExact);
-  }
-  MESSAGE(shorter << " stop, " << chaotic << " amplify roundings");
-  CHECK(shorter > kScenarios / 2);
-  CHECK(chaotic <= kScenarios / 50);
 }
 
 TEST_CASE("where steps are alike a plan has the same tasks in each but the first") {

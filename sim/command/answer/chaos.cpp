@@ -21,11 +21,9 @@ std::optional<Chaos> chaos_of(const Plan& plan, const Simulation& simulation, bo
   const Seconds step = mean_step(simulation.timeline);
   Chaos chaos{.least = step, .most = step, .runs = 1};
   for (int run = 1; run <= kAll; ++run) {
-    const Seconds other = mean_step(simulate(plan, {.spans = false,
-                                                    .fold = fold,
-                                                    .one_of_alike = true,
-                                                    .nudge = static_cast<std::uint64_t>(run)})
-                                        .timeline);
+    const Seconds other = mean_step(
+        simulate(plan, {.spans = false, .fold = fold, .nudge = static_cast<std::uint64_t>(run)})
+            .timeline);
     chaos.least = std::min(chaos.least, other);
     chaos.most = std::max(chaos.most, other);
     ++chaos.runs;

@@ -47,9 +47,7 @@ std::vector<int> slow_ranks(const Scenario& scenario, int replica) {
 
 }  // namespace
 
-Seconds step_of(const Plan& plan) {
-  return mean_step(simulate(plan, {.spans = false, .one_of_alike = true}).timeline);
-}
+Seconds step_of(const Plan& plan) { return mean_step(simulate(plan, {.spans = false}).timeline); }
 
 std::vector<LimitOutcome> add_counterfactuals(Metrics& metrics, const Scenario& scenario,
                                               const OpGraph& graph, const Plan& plan, int replica,

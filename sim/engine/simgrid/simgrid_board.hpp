@@ -22,7 +22,6 @@
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
 
-#include "sim/core/error.hpp"
 #include "sim/engine/agenda.hpp"
 #include "sim/engine/board.hpp"
 #include "sim/plan/fold.hpp"
@@ -43,8 +42,6 @@ class SimGridBoard final : public Board {
   /// Without it, run() goes on for as long as others send: hundreds of hours of simulated time.
   void end_background() override;
   void run() override;
-  /// SimGrid has no way to stop between two dates.
-  void stop() override { throw InternalError("SimGrid runs to the end"); }
   std::int64_t events() const override { return events_; }
   std::int64_t transfers() const override { return transfers_; }
 

@@ -1,9 +1,7 @@
-// How the executor begins, and where it may stop: ranks before their first task, and steps that
-// repeat.
+// Ranks before their first task: what each of their tasks waits for.
 #include <algorithm>
 
 #include "sim/engine/executor.hpp"
-#include "sim/timeline/repeating.hpp"
 
 namespace stepsim {
 
@@ -42,31 +40,6 @@ void Executor::start_ranks() {
     }
     place += (tasks.size() / kBlock + 1) * alike.size() * kBlock;
   }
-}
-
-void Executor::watch_steps() {
-  const bool can_stand = plan_.steps_alike && plan_.warmup > 0 && plan_.steps > plan_.warmup + 1;
-  if (!can_stand || options_.spans || plan_.engine != EngineKind::exact) return;
-  left_in_step_.assign(static_cast<std::size_t>(plan_.steps), 0);
-  for (const RankState& state : ranks_) {
-    for (const Task& task : state.program->tasks) ++left_in_step_[task.step];
-  }
-}
-
-/// All of a step is done, on all ranks.
-void Executor::end_step(int step) {
-  if (step != plan_.warmup) return;
-  Timeline two;  // the two steps that are compared
-  for (const RankState& state : ranks_) {
-    if (state.recorded) two.ranks.push_back(state.recorded->recorder.since(step - 1));
-  }
-  const auto last = step_ends_.begin() + step;
-  two.step_ends.assign(step_ends_.begin(), last + 1);
-  if (!last_step_repeats(two)) return;
-  const double period = *last - *(last - 1);
-  for (auto next = last + 1; next != step_ends_.end(); ++next) *next = *(next - 1) + period;
-  is_stopped_ = true;
-  board_->stop();
 }
 
 }  // namespace stepsim
