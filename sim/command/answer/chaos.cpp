@@ -11,8 +11,8 @@ namespace {
 
 // A report has three digits: what moves them is said.
 constexpr double kNoticed = 1e-3;
-// Runs that tell whether there is a band, and runs that show how wide it is.
-constexpr int kFirst = 2, kAll = 8;
+// The run that tells whether there is a band, and those that show how wide it is.
+constexpr int kFirst = 1, kAll = 8;
 
 }  // namespace
 
