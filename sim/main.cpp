@@ -7,7 +7,9 @@
 //   -measure-> Metrics
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <iostream>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +23,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/version.hpp"
 #include "sim/process/interrupt.hpp"
+#include "sim/process/out_of_memory.hpp"
 #include "sim/process/standard_streams.hpp"
 #include "sim/scenario/load.hpp"
 
@@ -34,8 +37,14 @@ constexpr std::array kCommands{add_run,    add_explain,   add_compare,  add_sear
 
 constexpr const char* kFooter =
     "Exit codes: 0 ok, 1 an expectation failed, 2 bad input, 3 not completed (deadlock, Ctrl-C),\n"
-    "4 a file could not be read or written, 70 a defect of stepsim.\n\n"
+    "4 a file could not be read or written, 5 out of memory, 70 a defect of stepsim.\n\n"
     "Example: stepsim run scenarios/gpt3-175b-1024xa100.yaml --set cluster.nodes=64";
+
+constexpr const char* kNoOutput = "cannot write the result to standard output";
+constexpr const char* kNoMemory =
+    "out of memory: this machine, or a limit such as `ulimit -v`, gives stepsim no more\n"
+    "A simulation takes less with fewer steps (run.steps, run.warmup) and micro-batches, without "
+    "--fold off\nand --trace; a search or sweep with fewer --jobs\n";
 
 /// Commands that print what is known when Ctrl-C comes, however early.
 constexpr std::array kInterruptible{"explain", "search", "sweep", "validate"};
@@ -45,9 +54,17 @@ int fail(ExitCode code, const std::exception& error) {
   return static_cast<int>(code);
 }
 
+/// Words that CLI11 has an answer to: --help, --version, or a mistake that it names.
+int answer_to_words(const CLI::App& app, const CLI::ParseError& error) {
+  if (app.exit(error) != 0) return static_cast<int>(ExitCode::bad_input);
+  return std::cout.flush() ? 0 : fail(ExitCode::io, IoError(kNoOutput));
+}
+
 // NOLINTNEXTLINE(bugprone-exception-escape): what is thrown before words are read is a defect
 int main(int argc, char** argv) {
   open_standard_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // beyond the size that a file may have, writing fails instead
+  end_when_out_of_memory(kNoMemory, static_cast<int>(ExitCode::out_of_memory));
   if (argc > 1 &&
       std::ranges::find(kInterruptible, std::string_view(argv[1])) != kInterruptible.end())
     exit_when_interrupted();
@@ -65,11 +82,11 @@ int main(int argc, char** argv) {
     for (const std::string& warning : library_warnings())
       std::cerr << "warning: " << warning << '\n';
     const ExitCode code = chosen();
-    if (!std::cout.flush()) throw IoError("cannot write the result to standard output");
+    if (!std::cout.flush()) throw IoError(kNoOutput);
     return static_cast<int>(code);
   } catch (const CLI::ParseError& error) {
     const std::string mistake = mistake_in_words(app, error);
-    if (mistake.empty()) return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
+    if (mistake.empty()) return answer_to_words(app, error);
     return fail(ExitCode::bad_input, UserError(mistake));
   } catch (const UserError& error) {
     const std::string way_out = way_out_for_its_scenario(app);
@@ -80,6 +97,9 @@ int main(int argc, char** argv) {
     return fail(ExitCode::incomplete, error);
   } catch (const IoError& error) {
     return fail(ExitCode::io, error);
+  } catch (const std::bad_alloc&) {
+    std::cerr << kNoMemory;
+    return static_cast<int>(ExitCode::out_of_memory);
   } catch (const std::exception& error) {
     std::cerr << "a defect of stepsim: ";
     return fail(ExitCode::internal, error);

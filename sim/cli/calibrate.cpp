@@ -17,11 +17,11 @@ void add_fit(CLI::App& calibrate, Action& chosen) {
       "or written. Nothing is written unless all is well.\n\n"
       "Example: stepsim calibrate fit my-h100.json -o calib/gpus/my-h100.yaml");
   fit->add_option("measurements", kept->measurements, "files: docs/calibration.md")->required();
-  fit->add_option("-o,--output", kept->output, "GPU profile to write, calib/gpus/NAME.yaml");
-  fit->add_option("--link", kept->link,
-                  "link profile to write of the collectives, calib/links/NAME.yaml");
-  fit->add_option("--fabric", kept->fabric,
-                  "cluster to write of the collectives over several nodes, NAME.yaml");
+  add_output(*fit, "-o,--output", kept->output, "GPU profile to write, calib/gpus/NAME.yaml");
+  add_output(*fit, "--link", kept->link,
+             "link profile to write of the collectives, calib/links/NAME.yaml");
+  add_output(*fit, "--fabric", kept->fabric,
+             "cluster to write of the collectives over several nodes, NAME.yaml");
   fit->add_option("--base-cluster", kept->base_cluster,
                   "the cluster that they ran on: a name in scenarios/clusters/, or a path");
   fit->add_option("--base", kept->base, "profile for what was not measured; default: the nearest");
@@ -32,7 +32,7 @@ void add_fit(CLI::App& calibrate, Action& chosen) {
   fit->add_option("--seed", kept->seed, "of the half of the points that errors are of")
       ->check(positive());
   add_format(*fit, kept->format, {"table", "markdown", "json"});
-  fit->add_flag("--force", kept->force, "also replace files that somebody has changed");
+  add_force(*fit, kept->force);
   fit->callback(
       [kept, &chosen] { chosen = [kept] { return stepsim::calibrate_fit(*kept, std::cout); }; });
 }
@@ -45,9 +45,9 @@ void add_cpu(CLI::App& calibrate, Action& chosen) {
       "measured or no stepsim-measure-cpu, 3 it failed, 4 a file cannot be read or written.\n"
       "All files are written, or none.\n\n"
       "Example: stepsim calibrate cpu -o calib/gpus/this-machine.yaml");
-  cpu->add_option("-o,--output", kept->output,
-                  "profile of a core to write, DIR/calib/gpus/NAME.yaml; one of MPI, a cluster and "
-                  "a scenario of that name go to DIR/calib/links and DIR/scenarios")
+  add_output(*cpu, "-o,--output", kept->output,
+             "profile of a core to write, DIR/calib/gpus/NAME.yaml; one of MPI, a cluster and "
+             "a scenario of that name go to DIR/calib/links and DIR/scenarios")
       ->required();
   cpu->add_option("--budget", kept->budget, "time for measuring: 90s, 2min");
   cpu->add_option("--ranks", kept->ranks,
@@ -56,7 +56,7 @@ void add_cpu(CLI::App& calibrate, Action& chosen) {
   cpu->add_option("--working-set", kept->working_set,
                   "bytes that a training works on, like 16MiB; default: more than caches hold");
   add_format(*cpu, kept->format, {"table", "json"});
-  cpu->add_flag("--force", kept->force, "also replace files that somebody has changed");
+  add_force(*cpu, kept->force);
   cpu->callback([kept, &chosen] {
     chosen = [kept] { return stepsim::calibrate_cpu(*kept, std::cout, std::cerr); };
   });
@@ -71,12 +71,12 @@ void add_probe(CLI::App& calibrate, Action& chosen) {
       "Exit codes: 0 written, 2 wrong options or a file that cannot be understood, 3 no GPU,\n"
       "4 a file cannot be written.\n\n"
       "Example: stepsim calibrate probe -o scenarios/clusters/this-machine.yaml");
-  probe->add_option("-o,--output", kept->output, "file to write instead of standard output");
+  add_output(*probe, "-o,--output", kept->output, "file to write instead of standard output");
   probe->add_option("--root", kept->root,
                     "folder with a machine's sys/ and proc/, nvidia-smi-query.txt and "
                     "nvidia-smi-topo.txt, instead of this machine");
   probe->add_option("--gpu", kept->gpu, "a name in calib/gpus/; default: as recognised");
-  probe->add_flag("--force", kept->force, "also replace a file that somebody has changed");
+  add_force(*probe, kept->force);
   probe->callback([kept, &chosen] {
     chosen = [kept] { return stepsim::calibrate_probe(*kept, std::cout, std::cerr); };
   });
@@ -99,15 +99,14 @@ void add_trace(CLI::App& calibrate, Action& chosen) {
   trace->add_option("--set", kept->scenario.overrides, "path=value, in the scenario (repeatable)")
       ->take_all()
       ->allow_extra_args(false);
-  trace
-      ->add_option("-o,--output", kept->output,
-                   "folder to write calib/gpus/NAME.yaml and calib/links/NAME.yaml to")
+  add_output(*trace, "-o,--output", kept->output,
+             "folder to write calib/gpus/NAME.yaml and calib/links/NAME.yaml to")
       ->required()
       ->check(not_empty());
   trace->add_option("--name", kept->name,
                     "NAME; default: that of the scenario's GPU with -recorded");
   add_format(*trace, kept->format, {"table", "json"});
-  trace->add_flag("--force", kept->force, "also replace files that somebody has changed");
+  add_force(*trace, kept->force);
   trace->callback([kept, &chosen] {
     kept->screen = screen_here();
     chosen = [kept] { return stepsim::calibrate_trace(*kept, std::cout, std::cerr); };

@@ -21,7 +21,8 @@ void add_export(CLI::App& app, Action& chosen) {
         to->add_subcommand(std::string(exporter->name), std::string(exporter->description));
     add_scenario(*framework, kept->scenario);
     add_format(*framework, kept->format, {"text", "json"});
-    framework->add_option("-o", kept->output, "file to write instead of standard output");
+    add_output(*framework, "-o", kept->output, "file to write instead of standard output");
+    add_force(*framework, kept->force);
     framework->callback([kept, framework, &chosen] {
       kept->to = framework->get_name();
       chosen = [kept] { return export_scenario(*kept, std::cout, std::cerr); };

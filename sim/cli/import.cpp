@@ -49,15 +49,18 @@ void add_import_options(CLI::App& app, ImportOptions& kept,
         ->allow_extra_args(false);
   if (has("--gpu")) app.add_option("--gpu", kept.gpu, "a name in calib/gpus/");
   if (has("--format")) add_format(app, kept.format, {"text", "json"});
-  app.add_option("-o", kept.output, "file to write instead of standard output");
+  add_output(app, "-o", kept.output, "file to write instead of standard output");
+  add_force(app, kept.force);
 }
 
-/// Options of the importer's that stood on the command line.
+/// Options of the importer's that stood on the command line; --force is of all.
 std::set<std::string> given_options(const CLI::App& app) {
   std::set<std::string> given;
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = option->get_name(false, true);
-    if (option->count() > 0 && name.starts_with("--")) given.insert(name.substr(0, name.find(',')));
+    const bool is_of_all = name == "--force";
+    if (option->count() > 0 && name.starts_with("--") && !is_of_all)
+      given.insert(name.substr(0, name.find(',')));
   }
   return given;
 }

@@ -17,7 +17,7 @@ void add_merge(CLI::App& app, Action& chosen) {
       "Exit codes: 0 merged, 2 files that do not go together, 4 a file cannot be read or written."
       "\n\n"
       "Example: stepsim merge mine.sweep.db mine.*-of-8.sweep.db");
-  merge->add_option("OUT", kept->into, "file of results; made where there is none")
+  add_output(*merge, "OUT", kept->into, "file of results; made where there is none")
       ->required()
       ->check(not_empty());
   merge->add_option("IN", kept->from, "files of results: of --shard, or any sweeps")

@@ -32,6 +32,15 @@ void add_format(CLI::App& app, std::string& format, const std::vector<std::strin
   app.add_option("--format", format, one_of(words))->check(one_of_these(words));
 }
 
+CLI::Option* add_output(CLI::App& app, const std::string& names, std::string& path,
+                        const std::string& text) {
+  return app.add_option(names, path, text)->type_name("OUTFILE");
+}
+
+void add_force(CLI::App& app, bool& force) {
+  app.add_flag("--force", force, "also replace files that it did not write, or somebody changed");
+}
+
 void add_jobs(CLI::App& app, int& jobs, const std::string& text) {
   app.add_option("--jobs", jobs, text)->check(CLI::Range(1, 4096));
 }

@@ -52,6 +52,11 @@ void add_scenario(CLI::App& app, ScenarioArgument& argument);
 std::string way_out_for_its_scenario(const CLI::App& app);
 /// `--format`, which is one of these words.
 void add_format(CLI::App& app, std::string& format, const std::vector<std::string>& words);
+/// A file that the command writes, which --help shows by `OUTFILE`.
+CLI::Option* add_output(CLI::App& app, const std::string& names, std::string& path,
+                        const std::string& text);
+/// `--force`: outputs replace files that the command has not made.
+void add_force(CLI::App& app, bool& force);
 /// `--jobs`, which `text` explains.
 void add_jobs(CLI::App& app, int& jobs, const std::string& text);
 

@@ -16,10 +16,11 @@ void add_run(CLI::App& app, Action& chosen) {
   CLI::App* run = app.add_subcommand("run", "simulate a scenario and print the answer");
   add_scenario(*run, kept->scenario);
   add_format(*run, kept->format, {"table", "json", "csv"});
-  run->add_option("--trace", kept->trace, "write a Chrome trace (.json or .json.gz) for Perfetto")
+  add_output(*run, "--trace", kept->trace, "write a Chrome trace (.json or .json.gz) for Perfetto")
       ->check([](const std::string& file) {
         return file.empty() ? "a file name, in .json or .json.gz, is missing" : "";
       });
+  add_force(*run, kept->force);
   for (const auto& [name, text, what] :
        {std::tuple{"--trace-steps", &kept->trace_words.steps,
                    "steps of the trace, as 3 or 3-5; default: all"},

@@ -41,7 +41,7 @@ void add_search(CLI::App& app, Action& chosen) {
   search->add_option("--objective", options.objective,
                      "of several numbers of GPUs: step_time, gpus, cost, mfu, tokens_per_s or "
                      "memory; default: step_time, with --deadline gpus");
-  search->add_option("--svg", options.svg, "write a picture of several numbers of GPUs")
+  add_output(*search, "--svg", options.svg, "write a picture of several numbers of GPUs")
       ->check(not_empty());
   search->add_option("--keep", options.keep, "strategies to list")->check(CLI::Range(1, 1000));
   search
@@ -55,8 +55,9 @@ void add_search(CLI::App& app, Action& chosen) {
                    "time that a simulation may take; default: 10min")
       ->check(not_empty());
   add_format(*search, options.format, {"table", "json", "csv"});
-  search->add_option("-o,--output", options.output, "write the scenario with the best strategy")
+  add_output(*search, "-o,--output", options.output, "write the scenario with the best strategy")
       ->check(not_empty());
+  add_force(*search, options.force);
   add_jobs(*search, options.jobs, "simulations at the same time; default: cores");
   search->callback([kept, &chosen] {
     kept->screen = screen_here();

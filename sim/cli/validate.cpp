@@ -29,16 +29,16 @@ void add_validate(CLI::App& app, Action& chosen) {
   add_jobs(*validate, options.jobs, "rows at the same time; default: as many as cores");
   validate->add_flag("--rows", options.rows, "table: every row, of several suites too");
   validate->add_flag("--causes", options.causes, "table: the breakdown of each row");
-  validate->add_option("--svg", options.svg, "write a picture: predicted over measured")
+  add_output(*validate, "--svg", options.svg, "write a picture: predicted over measured")
       ->check(not_empty());
+  add_force(*validate, options.force);
   CLI::Option* baseline = validate
                               ->add_option("--baseline", options.baseline,
                                            "fail where a group is worse than in this record")
                               ->check(not_empty());
-  validate
-      ->add_option("--record", options.record,
-                   "write the errors there, those by kind of run to <stem>_runs.csv "
-                   "beside it, and say what changed")
+  add_output(*validate, "--record", options.record,
+             "write the errors there, those by kind of run to <stem>_runs.csv "
+             "beside it, and say what changed")
       ->check(not_empty())
       ->excludes(baseline);
   validate->callback([kept, &chosen] {

@@ -11,12 +11,13 @@
 #include "sim/calibrate/profile/check_files_together.hpp"
 #include "sim/calibrate/profile/cpu_profile.hpp"
 #include "sim/command/calibrate.hpp"
-#include "sim/command/sealed_file.hpp"
 #include "sim/core/duration.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/shell_word.hpp"
 #include "sim/core/source.hpp"
 #include "sim/process/child.hpp"
+#include "sim/text/file.hpp"
+#include "sim/text/seal.hpp"
 
 namespace stepsim {
 namespace {
@@ -150,14 +151,19 @@ std::string time_text(const CalibrateCpuOptions& options, int points) {
       options.budget, points);
 }
 
+Output output_at(const fs::path& place, const CalibrateCpuOptions& options) {
+  return {"-o", place.string(), sealed_by(kCommand), options.force};
+}
+
 /// Without those that were not made.
-std::vector<FileText> files_of(const CpuProfile& made, const Places& places) {
-  std::vector<FileText> files;
+std::vector<OutputText> files_of(const CpuProfile& made, const Places& places,
+                                 const CalibrateCpuOptions& options) {
+  std::vector<OutputText> files;
   for (const auto& [place, text] : {std::pair{places.gpu, made.gpu_text},
                                     {places.link, made.link_text},
                                     {places.cluster, made.cluster_text},
                                     {places.scenario, made.scenario_text}})
-    if (!text.empty()) files.push_back({place.string(), sealed(text, kCommand)});
+    if (!text.empty()) files.push_back({output_at(place, options), sealed(text, kCommand)});
   return files;
 }
 
@@ -166,9 +172,10 @@ std::vector<FileText> files_of(const CpuProfile& made, const Places& places) {
 ExitCode calibrate_cpu(const CalibrateCpuOptions& options, std::ostream& out, std::ostream& notes) {
   const Places places = places_of(options);
   (void)duration_of("--budget", options.budget);
-  refuse_to_replace({places.gpu.string(), places.link.string(), places.cluster.string(),
-                     places.scenario.string()},
-                    kCommand, options.force);
+  std::vector<Output> outputs;
+  for (const fs::path& place : {places.gpu, places.link, places.cluster, places.scenario})
+    outputs.push_back(output_at(place, options));
+  check_replaced(outputs);
   const std::string program = measuring_program();
   const int ranks = ranks_for(options, notes);
   make_folders(places);
@@ -176,14 +183,14 @@ ExitCode calibrate_cpu(const CalibrateCpuOptions& options, std::ostream& out, st
   const MeasuredFile measured = read_measured(places.measurements.string());
   const CpuProfile made = cpu_profile(measured, places.name, cores_here());
   const Calibration calibration = as_calibration(made, measured.content);
-  const std::vector<FileText> files = files_of(made, places);
+  const std::vector<OutputText> files = files_of(made, places, options);
   check_files_together(files, places.root.string());
   save_files(files);
   const bool is_table = options.format != "json";
   out << (is_table ? calibration_text(calibration) + "\n" : calibration_json(calibration));
   if (!is_complete) (is_table ? out : notes) << time_text(options, calibration.points);
-  for (const FileText& one : files)
-    if (is_table) out << shown_path(one.path) << ": written\n";
+  for (const OutputText& one : files)
+    if (is_table) out << shown_path(one.output.path) << ": written\n";
   return ExitCode::ok;
 }
 

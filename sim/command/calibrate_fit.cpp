@@ -10,10 +10,10 @@
 
 #include "sim/calibrate/profile/calibration.hpp"
 #include "sim/command/calibrate.hpp"
-#include "sim/command/sealed_file.hpp"
 #include "sim/core/shell_word.hpp"
 #include "sim/core/source.hpp"
 #include "sim/text/file.hpp"
+#include "sim/text/seal.hpp"
 
 namespace stepsim {
 namespace {
@@ -32,12 +32,16 @@ std::string name_of_profile(const std::string& option, const std::string& file) 
 }
 
 /// The files to write: profiles of a GPU and a link, a cluster.
-std::vector<std::pair<std::string, std::string>> outputs_of(const CalibrateFitOptions& options) {
-  std::vector<std::pair<std::string, std::string>> outputs;
-  for (const auto& [option, file] :
-       {std::pair{"-o", options.output}, {"--link", options.link}, {"--fabric", options.fabric}})
-    if (!file.empty()) outputs.emplace_back(option, file);
-  return outputs;
+struct Outputs {
+  Output gpu, link, fabric;
+  std::vector<Output> all() const { return {gpu, link, fabric}; }
+};
+
+Outputs outputs_of(const CalibrateFitOptions& options) {
+  const auto of = [&](const char* option, const std::string& file) -> Output {
+    return {option, file, sealed_by(kCommand), options.force};
+  };
+  return {of("-o", options.output), of("--link", options.link), of("--fabric", options.fabric)};
 }
 
 /// What is written names a file from anywhere, and the library's clusters by their names.
@@ -46,19 +50,8 @@ std::string absolute_file(const std::string& cluster) {
   return fs::is_regular_file(cluster, ignored) ? fs::absolute(cluster, ignored).string() : cluster;
 }
 
-void check_outputs(const CalibrateFitOptions& options) {
-  std::error_code ignored;
-  const auto place = [&](const std::string& name) { return fs::weakly_canonical(name, ignored); };
-  const auto outputs = outputs_of(options);
-  for (const auto& [option, output] : outputs) {
-    for (const std::string& input : options.measurements)
-      if (output == input || fs::equivalent(output, input, ignored))
-        throw UserError(fmt::format("{} would replace a file that is read", output));
-    for (const auto& [other, file] : outputs)
-      if (other != option && place(file) == place(output))
-        throw UserError(fmt::format("{} and {} are one file, {}", option, other, output));
-  }
-  if (outputs.empty())
+void refuse_nothing(const CalibrateFitOptions& options) {
+  if (options.output.empty() && options.link.empty() && options.fabric.empty())
     throw UserError(
         "nothing to write: -o calib/gpus/NAME.yaml for a GPU's profile, --link "
         "calib/links/NAME.yaml for collectives of one node, --fabric NAME.yaml for those of "
@@ -146,7 +139,10 @@ std::vector<MeasuredFile> read_all(const std::vector<std::string>& names) {
 }  // namespace
 
 ExitCode calibrate_fit(const CalibrateFitOptions& options, std::ostream& out) {
-  check_outputs(options);
+  refuse_nothing(options);
+  const Outputs outputs = outputs_of(options);
+  const std::vector<MeasuredFile> measured = read_all(options.measurements);
+  check_outputs(outputs.all());
   const CalibrationRequest request{.gpu = name_of_profile("-o", options.output),
                                    .link = name_of_profile("--link", options.link),
                                    .fabric = name_of_profile("--fabric", options.fabric),
@@ -155,25 +151,22 @@ ExitCode calibrate_fit(const CalibrateFitOptions& options, std::ostream& out) {
                                    .base_cluster = absolute_file(options.base_cluster),
                                    .description = options.name,
                                    .seed = options.seed};
-  std::vector<std::string> outputs;
-  for (const auto& [option, file] : outputs_of(options)) outputs.push_back(file);
-  refuse_to_replace(outputs, kCommand, options.force);
-  const Calibration made =
-      calibrate(read_all(options.measurements), request, library_for("scenario.yaml"));
-  std::vector<FileText> files;
-  const auto add = [&](const std::string& file, const std::optional<std::string>& text) {
-    if (text) files.push_back({file, sealed(*text, kCommand)});
+  const Calibration made = calibrate(measured, request, library_for("scenario.yaml"));
+  std::vector<OutputText> files;
+  const auto add = [&](const Output& output, const std::optional<std::string>& text) {
+    if (text) files.push_back({output, sealed(*text, kCommand)});
   };
-  if (!made.gpu_text.empty()) add(options.output, made.gpu_text);
-  add(options.link, made.link_text);
-  add(options.fabric, made.fabric_text);
+  if (!made.gpu_text.empty()) add(outputs.gpu, made.gpu_text);
+  add(outputs.link, made.link_text);
+  add(outputs.fabric, made.fabric_text);
   save_files(files);
   if (options.format != "table") {
     out << (options.format == "json" ? calibration_json(made) : calibration_markdown(made));
     return ExitCode::ok;
   }
   out << calibration_text(made) << '\n';
-  for (const std::string& file : outputs) out << shown_path(file) << ": written\n";
+  for (const Output& one : outputs.all())
+    if (!one.path.empty()) out << shown_path(one.path) << ": written\n";
   out << how_to_use(options);
   return ExitCode::ok;
 }

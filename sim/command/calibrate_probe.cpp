@@ -8,13 +8,14 @@
 
 #include "sim/calibrate/profile/nearest_gpu.hpp"
 #include "sim/command/calibrate.hpp"
-#include "sim/command/sealed_file.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/shell_word.hpp"
 #include "sim/import/node/device_table.hpp"
 #include "sim/import/node/known_gpu.hpp"
 #include "sim/import/node/probe_machine.hpp"
+#include "sim/text/file.hpp"
 #include "sim/text/humanise.hpp"
+#include "sim/text/seal.hpp"
 
 namespace stepsim {
 namespace {
@@ -215,7 +216,8 @@ ObservedNode node_of(const ProbedMachine& machine, const std::string& where) {
 
 ExitCode calibrate_probe(const CalibrateProbeOptions& options, std::ostream& out,
                          std::ostream& notes) {
-  if (!options.output.empty()) refuse_to_replace({options.output}, kCommand, options.force);
+  const Output output{"-o", options.output, sealed_by(kCommand), options.force};
+  check_outputs({output});
   const MachineFiles files(options.root);
   const ProbedMachine machine = probe_machine(files);
   std::ostream& report = options.output.empty() ? notes : out;
@@ -232,7 +234,7 @@ ExitCode calibrate_probe(const CalibrateProbeOptions& options, std::ostream& out
   if (options.output.empty()) {
     out << text;
   } else {
-    save_file(options.output, text);
+    save_file(output, text);
     out << fmt::format(
         "{}: written, {} say `not seen`: check them; stepsim run SCENARIO --set cluster={}\n",
         shown_path(options.output), counted(lines_with(text, "# not seen"), "line"),

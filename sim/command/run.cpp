@@ -69,17 +69,20 @@ std::string stats_line(const RunStats& stats) {
   return text + "\n";
 }
 
-/// Before anything is simulated.
+Output trace_output(const RunOptions& options) {
+  return {.role = "--trace", .path = options.trace, .maker = trace_maker(), .force = options.force};
+}
+
+/// Before anything is simulated, and when all has been read.
 void check_trace(const RunOptions& options) {
   namespace fs = std::filesystem;
   const std::string& trace = options.trace;
   std::error_code ignored;
-  check_apart({{"--trace", trace}}, {{"the scenario", options.scenario.path}});
+  check_outputs({trace_output(options)});
   const bool is_file = !fs::exists(trace, ignored) || fs::is_regular_file(trace, ignored);
   if (is_file && !trace.ends_with(".json") && !trace.ends_with(".json.gz"))
     throw UserError(
         fmt::format("--trace '{}': the name of a trace ends in .json or .json.gz", trace));
-  check_writable(trace);
 }
 
 /// What is written besides the timeline needs the graph and the plan, which the answer does not
@@ -97,7 +100,7 @@ void write_trace(const RunOptions& options, const TimelineChoice& choice, const 
                        .replica = metrics.replicas ? metrics.replicas->median : 0,
                        .engine = answer.simulation.stats,
                        .hashes = metrics.provenance.hashes};
-  save_trace(options.trace, answer.simulation.timeline,
+  save_trace(trace_output(options), answer.simulation.timeline,
              {.choice = choice, .head = &head, .facts = &facts});
 }
 
@@ -106,9 +109,9 @@ void write_trace(const RunOptions& options, const TimelineChoice& choice, const 
 ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) {
   StopWatch watch;
   Patience patience(options.screen.progress);
-  if (!options.trace.empty()) check_trace(options);
   const Library library = library_for(options.scenario.path);
   const Scenario scenario = load(options.scenario, library);
+  if (!options.trace.empty()) check_trace(options);
   for (const std::string& note : scenario.model.notes)
     notes << fmt::format("note: model {}: {}\n", scenario.model.name, note);
   const TimelineChoice choice = trace_choice(options.trace_words, scenario);

@@ -23,6 +23,7 @@
 #include "sim/process/forked.hpp"
 #include "sim/process/progress.hpp"
 #include "sim/process/ranks.hpp"
+#include "sim/report/picture/svg.hpp"
 #include "sim/report/sweep.hpp"
 #include "sim/scenario/read/scalar.hpp"
 #include "sim/scenario/sweep/load_sweep.hpp"
@@ -228,8 +229,8 @@ void choose(SweepStore& store, const Job& job, const SweepOptions& options, std:
     ours += shard.has(i) ? 1 : 0;
   }
   if (wanted < done)
-    throw IoError(
-        fmt::format("'{}' is broken: it has {} points of this sweep that its conditions leave out "
+    throw UserError(
+        fmt::format("'{}' is damaged: it has {} points of this sweep that its conditions leave out "
                     "(--restart simulates it again, --db keeps it in another file)",
                     options.store, done - wanted));
   const std::int64_t asked = shard.share(points.count());
@@ -326,17 +327,17 @@ ExitCode sweep(const SweepOptions& asked, std::ostream& out, std::ostream& notes
   Ranks ranks(!shard.is_all());
   if (ranks.rank() > 0) return follow(ranks, options);
   const Job job = job_of(options);
-  check_apart({{"--db", options.store}, {"--svg", options.svg}},
-              {{"the file that is read", options.scenario.path},
-               {"the scenario that is read", job.sweep.scenario.place.source->name}});
-  if (!options.svg.empty()) check_writable(options.svg);
+  const Output picture{"--svg", options.svg, picture_maker(), options.force};
+  // The store refuses files of others itself, and prints from one that may not be written.
+  const bool is_new = !SweepStore::is_read_only(options.store);
+  check_outputs({{"--db", is_new ? options.store : "", {}, true}, picture});
   SweepStore store = opened(options.store);
   choose(store, job, options, notes);
   const bool whole = run_points(job, options, ranks, store, notes);
   const SweepAnswer answer = sweep_answer(job.sweep, job.points, job.shard, store, options);
   print(answer, options, store, out);
   out.flush();  // before the ranks part
-  if (!options.svg.empty()) save_file(options.svg, sweep_plot(answer));
+  if (!options.svg.empty()) save_file(picture, sweep_plot(answer));
   if (!whole) {
     notes << fmt::format("interrupted: {} of {} points are done; --resume goes on\n", answer.done,
                          answer.shard ? answer.shard->points : answer.wanted);

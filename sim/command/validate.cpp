@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "sim/command/answer/simulated_point.hpp"
+#include "sim/core/files_read.hpp"
 #include "sim/core/trim.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
@@ -22,6 +23,7 @@
 #include "sim/process/forked.hpp"
 #include "sim/process/progress.hpp"
 #include "sim/report/measure/measure.hpp"
+#include "sim/report/picture/svg.hpp"
 #include "sim/report/validation.hpp"
 #include "sim/scenario/job_fingerprint.hpp"
 #include "sim/scenario/suite/error_record.hpp"
@@ -44,11 +46,25 @@ void check_record(const std::string& path) {
     throw UserError(fmt::format("--record '{}' is no file, and a record is read first", path));
 }
 
-std::vector<NamedFile> written_by(const ValidateOptions& options) {
-  std::vector<NamedFile> written{{"--svg", options.svg}, {"--record", options.record}};
-  if (!options.record.empty())
-    written.push_back({"the runs that --record writes", runs_beside(options.record)});
-  return written;
+/// The record and the runs beside it, which are read first.
+std::vector<Output> records_output(const std::string& record) {
+  if (record.empty()) return {};
+  return {
+      {.role = "--record", .path = record, .is_update = true},
+      {.role = "the runs that --record writes", .path = runs_beside(record), .is_update = true}};
+}
+
+Output picture_output(const ValidateOptions& options) {
+  return {"--svg", options.svg, picture_maker(), options.force};
+}
+
+/// Once all is read that is not to be changed, and before the predictions, which take minutes.
+void check_outputs_of(const ValidateOptions& options) {
+  std::vector<Output> outputs = records_output(options.record);
+  // What has been read before the record is, was read as something else.
+  for (Output& one : outputs) one.is_update = !was_read(one.path);
+  outputs.push_back(picture_output(options));
+  check_outputs(outputs);
 }
 
 void check_options(const ValidateOptions& options) {
@@ -61,20 +77,7 @@ void check_options(const ValidateOptions& options) {
       throw UserError(
           fmt::format("{} is of all rows of a suite: leave out --table and --filter", name));
   }
-  std::vector<NamedFile> read;
-  for (const std::string& suite : options.suites) read.push_back({"a suite", suite});
-  read.push_back({"the rows of --table", options.table});
-  read.push_back({"the record of --baseline", options.baseline});
-  check_apart(written_by(options), read);
   check_record(options.record);
-}
-
-/// The rows of a suite come from a file that only the suite names.
-void check_tables(const ValidateOptions& options, const std::vector<LoadedSuite>& suites) {
-  std::vector<NamedFile> read;
-  for (const LoadedSuite& one : suites)
-    if (!one.runs.empty()) read.push_back({"the rows of a suite", one.runs[0].place.source->name});
-  check_apart(written_by(options), read);
 }
 
 /// Each once: a mistake of the filter is one in every suite.
@@ -309,7 +312,8 @@ void write_record(const std::string& file, const Validation& validation, std::os
     notes << (changed.empty() ? name + ": nothing has changed\n" : name + ":\n" + changed);
   const ErrorRecord record{updated(before.groups.groups, groups),
                            updated(before.groups.choices, choices, names_of(validation))};
-  save_files({{file, to_yaml(record)}, {runs_file, to_csv(updated(before.runs, runs))}});
+  const std::vector<Output> outputs = records_output(file);
+  save_files({{outputs[0], to_yaml(record)}, {outputs[1], to_csv(updated(before.runs, runs))}});
 }
 
 /// At the filter, or at the tables without rows.
@@ -343,14 +347,11 @@ std::string formatted(const ValidateOptions& options, const Validation& validati
 ExitCode validate(const ValidateOptions& options, std::ostream& out, std::ostream& notes) {
   check_options(options);
   const std::vector<LoadedSuite> suites = load_all(options);
-  check_tables(options, suites);
   notes << filter_notes(suites);
-  // Before the predictions, which take minutes.
-  if (!options.svg.empty()) check_writable(options.svg);
-  if (!options.record.empty()) check_writable(options.record);
-  if (!options.record.empty()) records_of(options.record);  // a broken one is said first, too
   const ErrorRecord baseline =
       options.baseline.empty() ? ErrorRecord{} : load_error_record(options.baseline);
+  check_outputs_of(options);
+  if (!options.record.empty()) records_of(options.record);  // a broken one is said first, too
   bool all_done = true;
   std::vector<SuiteResult> results = predict(suites, options, notes, all_done);
   Validation validation =
@@ -362,7 +363,7 @@ ExitCode validate(const ValidateOptions& options, std::ostream& out, std::ostrea
                               worse_than(baseline.choices, recorded_choices(validation))})
       validation.breaches.insert(validation.breaches.end(), worse.begin(), worse.end());
   }
-  if (!options.svg.empty()) save_file(options.svg, validation_scatter(validation));
+  if (!options.svg.empty()) save_file(picture_output(options), validation_scatter(validation));
   out << formatted(options, validation);
   if (!all_done) {
     if (!options.record.empty()) notes << options.record << ": not written\n";

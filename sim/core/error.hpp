@@ -17,6 +17,7 @@ enum class ExitCode : int {
   bad_input = 2,           ///< the scenario or the command line is wrong
   incomplete = 3,          ///< the simulation could not complete (a deadlock, say)
   io = 4,                  ///< a file could not be read or written
+  out_of_memory = 5,       ///< it asked for more memory than there is
   internal = 70,           ///< a defect of stepsim itself
 };
 

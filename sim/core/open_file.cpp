@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "sim/core/error.hpp"
+#include "sim/core/files_read.hpp"
 #include "sim/core/source.hpp"
 
 namespace stepsim {
@@ -39,6 +40,7 @@ OpenFile::OpenFile(const std::string& path)
   // Somebody may type a file, or paste it.
   if (S_ISBLK(status_.st_mode) || (S_ISCHR(status_.st_mode) && isatty(file_) == 0))
     refuse("it is a device, which holds no text");
+  note_read(status_);
 }
 
 OpenFile::~OpenFile() {

@@ -2,7 +2,6 @@
 #include "sim/export/export.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <ostream>
 
@@ -18,9 +17,12 @@
 #include "sim/scenario/names.hpp"
 #include "sim/scenario/read/keys.hpp"
 #include "sim/text/file.hpp"
+#include "sim/text/seal.hpp"
 
 namespace stepsim {
 namespace {
+
+constexpr const char* kCommand = "stepsim export";
 
 bool is_of_program(const Exporter& exporter, const std::string& key) {
   return std::ranges::any_of(exporter.of_program,
@@ -104,9 +106,6 @@ Export export_of(const Exporter& exporter, const Scenario& scenario) {
 }
 
 ExitCode export_scenario(const ExportOptions& options, std::ostream& out, std::ostream& notes) {
-  std::error_code ignored;
-  if (std::filesystem::equivalent(options.scenario.path, options.output, ignored))
-    throw UserError(fmt::format("-o {} would replace the file that is read", options.output));
   const Export exported = export_of(*Registry<Exporter>::find(options.to), load(options.scenario));
   for (const std::string& line : exported.not_said)
     notes << "not said by these options: " << line << '\n';
@@ -115,7 +114,9 @@ ExitCode export_scenario(const ExportOptions& options, std::ostream& out, std::o
   if (options.output.empty()) {
     out << text;
   } else {
-    save_file(options.output, text);
+    save_file(
+        {"-o", options.output, sealed_by(kCommand, {"text", "not_said", "import"}), options.force},
+        sealed(text, kCommand));
     out << options.output << ": written\n";
   }
   return ExitCode::ok;

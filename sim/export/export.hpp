@@ -16,6 +16,7 @@ struct ExportOptions {
   ScenarioArgument scenario;
   std::string format = "text";  ///< text: the framework's file; json: the file and what it lacks
   std::string output;           ///< file to write; empty: standard output
+  bool force = false;           ///< it replaces any file
 };
 
 /// The framework's file, and what it does not say.

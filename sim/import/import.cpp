@@ -1,7 +1,6 @@
 // stepsim import: what another program's configuration says, as a scenario or a cluster.
 //
 // The text of a scenario is read and checked before it is written: an import is a scenario.
-#include <filesystem>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -14,9 +13,12 @@
 #include "sim/scenario/describe/default_attention.hpp"
 #include "sim/scenario/load.hpp"
 #include "sim/text/file.hpp"
+#include "sim/text/seal.hpp"
 
 namespace stepsim {
 namespace {
+
+constexpr const char* kCommand = "stepsim import";
 
 /// What is wrong with the scenario that was made is no mistake in a file that the user has: said
 /// so, with its line.
@@ -100,7 +102,10 @@ ExitCode write(const Draft& draft, bool is_cluster, const ImportOptions& options
   if (options.output.empty()) {
     out << text;
   } else {
-    save_file(options.output, text);
+    const std::vector<std::string> members{is_cluster ? "cluster" : "scenario", "assumed",
+                                           "not_simulated"};
+    save_file({"-o", options.output, sealed_by(kCommand, members), options.force},
+              sealed(text, kCommand));
     out << shown_path(options.output) << ": written";
     if (options.format != "json")
       out << (is_cluster ? "; stepsim run SCENARIO --set cluster=" : "; stepsim run ")
@@ -113,9 +118,6 @@ ExitCode write(const Draft& draft, bool is_cluster, const ImportOptions& options
 }  // namespace
 
 ExitCode import(const ImportOptions& options, std::ostream& out, std::ostream& notes) {
-  std::error_code ignored;
-  if (std::filesystem::equivalent(options.file, options.output, ignored))
-    throw UserError(fmt::format("-o {} would replace the file that is read", options.output));
   const Importer& importer = importer_for(options);
   const bool is_cluster = importer.cluster != nullptr;
   if (is_cluster) return write(importer.cluster(options), true, options, out, notes);

@@ -32,6 +32,7 @@ struct ImportOptions {
   std::vector<std::string> environment;  ///< NAME=VALUE of what a script asks of its environment
   std::string format = "text";           ///< text: YAML; json: YAML, assumptions and notes
   std::string output;                    ///< file to write; empty: standard output
+  bool force = false;                    ///< it replaces any file
   std::set<std::string> given;           ///< options that stood on the command line: "--nodes"
 };
 

@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -21,6 +20,7 @@
 
 #include "sim/core/error.hpp"
 #include "sim/core/module.hpp"
+#include "sim/process/out_of_memory.hpp"
 #include "sim/text/humanise.hpp"
 
 namespace stepsim {
@@ -102,14 +102,11 @@ double address_space_bytes() {
   return pages * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-int answers_to = -1;  ///< the line of a copy whose memory is limited
+int answers_to = -1;  ///< the line of a copy
 
-/// SimGrid aborts, or runs into a null pointer, where it gets no memory for a stack. Where a
-/// mapping of that size is not to be had, that is what happened.
+/// SimGrid aborts, or runs into a null pointer, where it gets no memory for a stack.
 void on_crash(int signal) {
-  constexpr std::size_t kStack = 8 << 20;
-  void* room = mmap(nullptr, kStack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (room == MAP_FAILED) {
+  if (is_out_of_memory()) {
     constexpr Header kHeader{1, 0};
     const char letter = static_cast<char>('a' + static_cast<int>(Ending::out_of_memory));
     if (send_all(answers_to, &kHeader, sizeof kHeader)) send_all(answers_to, &letter, 1);
@@ -120,10 +117,9 @@ void on_crash(int signal) {
 }
 
 void limit_memory(double bytes, int line) {
-  if (answers_to >= 0) answers_to = line;  // a copy of a copy has its memory, and another listener
-  if (bytes <= 0) return;
   answers_to = line;
   for (const int signal : {SIGABRT, SIGSEGV, SIGBUS}) std::signal(signal, on_crash);
+  if (bytes <= 0) return;
   // What a copy says of its own end is no news: the reason is printed with the point.
   const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (nothing >= 0) dup2(nothing, STDERR_FILENO);

@@ -1,6 +1,7 @@
-// Saves a file whole or not at all: writes it under a temporary name, then renames it.
+// Writes temporary files, and removes them where the program ends before it has renamed them.
 #include "sim/text/file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -12,6 +13,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -135,35 +137,33 @@ std::string replaced_file(const std::string& named) {
   return leads_on ? fs::canonical(named).string() : named;
 }
 
-/// Whether a new file can be made in `folder`; errno says why not. Where the file system has files
-/// without a name, the test makes such a one, which nobody sees.
-bool takes_files(const std::string& folder, const std::string& temporary) {
-  int file = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-  if (file < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
-    file = open(temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-    if (file < 0 && errno == EEXIST) return access(temporary.c_str(), W_OK) == 0;
-    if (file >= 0) unlink(temporary.c_str());
-  }
-  if (file >= 0) close(file);
-  return file >= 0;
+/// A name beside `path` that no file has.
+std::string temporary_name(const std::string& path) {
+  std::error_code ignored;
+  std::string name = fmt::format("{}.{}.tmp", path, getpid());
+  for (int number = 2; std::filesystem::exists(std::filesystem::symlink_status(name, ignored));
+       ++number)
+    name = fmt::format("{}.{}-{}.tmp", path, getpid(), number);
+  return name;
 }
 
-/// Whether both paths are, or would be, one regular file.
-bool are_one_file(const std::string& a, const std::string& b) {
-  namespace fs = std::filesystem;
-  if (a.empty() || b.empty()) return false;
-  std::error_code ignored;
-  // a device is no regular file
-  if (fs::exists(a, ignored) && !fs::is_regular_file(a, ignored)) return false;
-  if (fs::equivalent(a, b, ignored)) return true;
-  const fs::path first = fs::weakly_canonical(fs::absolute(a, ignored), ignored);
-  return !first.empty() && first == fs::weakly_canonical(fs::absolute(b, ignored), ignored);
+/// Makes the temporary file, with the permissions of the file that it is to replace.
+void make_file(const std::string& temporary, const std::string& path, const std::string& named) {
+  struct stat replaced {};
+  const bool replaces = stat(path.c_str(), &replaced) == 0;
+  const int file = open(temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+  if (file < 0) fail("write", named);
+  if (replaces) [[maybe_unused]]
+    const int ignored = fchmod(file, replaced.st_mode & 07777);
+  close(file);
 }
 
 }  // namespace
 
-void save_file(const std::string& named, const std::function<void(std::ostream&)>& write) {
+void save_file(const Output& output, const std::function<void(std::ostream&)>& write) {
   namespace fs = std::filesystem;
+  check_outputs({output});
+  const std::string& named = output.path;
   std::error_code ignored;
   const auto writer = named.ends_with(".gz") ? write_gzip : write_plain;
   // Writes to a device or a pipe directly: renaming would replace it.
@@ -172,8 +172,10 @@ void save_file(const std::string& named, const std::function<void(std::ostream&)
     return writer(named, named, write);
   }
   const std::string path = replaced_file(named);
-  const std::string temporary = path + ".tmp";
+  const std::string temporary = temporary_name(path);
   const Unfinished unfinished(temporary);
+  errno = 0;
+  make_file(temporary, path, named);
   errno = 0;
   try {
     writer(temporary, named, write);
@@ -185,50 +187,35 @@ void save_file(const std::string& named, const std::function<void(std::ostream&)
   }
 }
 
-void save_files(const std::vector<FileText>& files) {
+void save_files(const std::vector<OutputText>& files) {
   if (files.empty()) return;
-  const std::vector<FileText> others(files.begin() + 1, files.end());
-  save_file(files.front().path, [&](std::ostream& out) {
-    const std::string& text = files.front().text;
+  const std::vector<OutputText> others(files.begin() + 1, files.end());
+  const auto& [output, text] = files.front();
+  save_file(output, [&](std::ostream& out) {
     out.write(text.data(), static_cast<std::streamsize>(text.size()));
-    if (!out.flush()) fail("write", files.front().path);
+    if (!out.flush()) fail("write", output.path);
     save_files(others);
   });
 }
 
-void save_file(const std::string& path, std::string_view text) {
-  save_file(path, [&](std::ostream& out) {
+void save_file(const Output& output, std::string_view text) {
+  Output asked = output;
+  const bool is_same = beginning_of(output.path, text.size() + 1) == text;
+  asked.force = output.force || is_same;
+  save_file(asked, [&](std::ostream& out) {
     out.write(text.data(), static_cast<std::streamsize>(text.size()));
   });
 }
 
-void check_apart(const std::vector<NamedFile>& written, const std::vector<NamedFile>& read) {
-  for (std::size_t i = 0; i < written.size(); ++i) {
-    const NamedFile& one = written[i];
-    for (std::size_t j = 0; j < i; ++j)
-      if (are_one_file(one.path, written[j].path))
-        throw UserError(
-            fmt::format("{} and {} are the same file, '{}'", written[j].role, one.role, one.path));
-    for (const NamedFile& other : read)
-      if (are_one_file(one.path, other.path))
-        throw UserError(fmt::format("{} '{}' would replace {}", one.role, one.path, other.role));
-  }
-}
-
-void check_writable(const std::string& named) {
-  namespace fs = std::filesystem;
+std::string beginning_of(const std::string& path, std::size_t most) {
   std::error_code ignored;
-  if (fs::is_directory(named, ignored)) {
-    errno = EISDIR;
-    fail("write", named);
-  }
-  // a device takes what is written
-  if (fs::exists(named, ignored) && !fs::is_regular_file(named, ignored)) return;
-  const std::string path = replaced_file(named);
-  const fs::path folder = fs::path(path).parent_path();
-  const std::string where = folder.empty() ? "." : folder.string();
-  if (access(where.c_str(), W_OK | X_OK) != 0 || !takes_files(where, path + ".tmp"))
-    fail("write", named);
+  if (!std::filesystem::is_regular_file(path, ignored)) return "";
+  const auto size = std::min<std::uintmax_t>(std::filesystem::file_size(path, ignored), most);
+  std::string text(static_cast<std::size_t>(size), '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  return text;
 }
 
 }  // namespace stepsim

@@ -28,7 +28,7 @@ expect "what fits alone, but not together" 2 a.yaml --only tensor=8 --only conte
 has "what fits alone, but not together" "no strategy that fits together is left" err
 
 expect "the file that was read" 2 a.yaml -o ./a.yaml
-has "the file that was read" "-o './a.yaml' would replace the scenario that is searched" err
+has "the file that was read" "-o './a.yaml' would replace a file that is read" err
 cmp a.yaml before.yaml || fail "the scenario was replaced"
 expect "a folder that is not there" 4 a.yaml -o none/best.yaml
 [[ ! -s out ]] || fail "it searched before it looked at the file to write"
@@ -39,7 +39,7 @@ has "no budget" "Nothing found no strategy has been simulated yet"
 has "no budget" "Not proven the time is over (--budget allows more)"
 
 echo kept >kept.svg
-expect "a picture of nothing" 1 a.yaml --gpus 8,16 "${few[@]}" --budget 1ns --svg kept.svg
+expect "a picture of nothing" 1 a.yaml --gpus 8,16 "${few[@]}" --budget 1ns --svg kept.svg --force
 has "a picture of nothing" "kept.svg: not written, there is nothing to draw" err
 [[ $(cat kept.svg) == kept ]] || fail "a picture of nothing has replaced another"
 

@@ -45,7 +45,7 @@ expect "a filter" 0 small.yaml --filter 'tp < 3' --svg picture.svg
 has "the picture" "class=\"mark\"" picture.svg
 has "the picture" "prefers-color-scheme" picture.svg
 expect "a picture in place of the rows" 2 small.yaml --svg ./small.csv
-has "a picture in place of the rows" "--svg './small.csv' would replace the rows of a suite" err
+has "a picture in place of the rows" "--svg './small.csv' would replace a file that is read" err
 mkfifo pipe
 expect "a record that is a pipe" 2 small.yaml --record pipe
 has "a record that is a pipe" "is no file" err
@@ -112,7 +112,7 @@ expect "a broken record is named before anything is predicted" 2 small.yaml --re
 [[ ! -s out ]] || fail "rows were predicted before the record was read"
 expect "a record of a part" 2 small.yaml --record record.yaml --filter 'tp == 1'
 expect "a record that would replace a suite" 2 small.yaml --record small.yaml
-has "a record that would replace a suite" "--record 'small.yaml' would replace a suite" err
+has "a record that would replace a suite" "--record 'small.yaml' would replace a file that is read" err
 expect "a picture onto the runs of a record" 2 small.yaml --record new.yaml --svg new_runs.csv
 has "a picture onto the runs of a record" "are the same file, 'new_runs.csv'" err
 expect "a filter that no row meets" 2 small.yaml --filter 'tp > 9'

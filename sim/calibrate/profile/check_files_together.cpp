@@ -17,19 +17,19 @@ namespace fs = std::filesystem;
 
 }  // namespace
 
-void check_files_together(const std::vector<FileText>& files, const std::string& root) {
+void check_files_together(const std::vector<OutputText>& files, const std::string& root) {
   const ScratchFolder folder;
-  for (const FileText& file : files) {
-    const fs::path place = folder.path() / fs::absolute(file.path).lexically_relative(root);
+  for (const OutputText& file : files) {
+    const fs::path place = folder.path() / fs::absolute(file.output.path).lexically_relative(root);
     std::error_code ignored;  // save_file says what cannot be written
     fs::create_directories(place.parent_path(), ignored);
-    save_file(place.string(), file.text);
+    save_file({.role = "a copy", .path = place.string()}, file.text);
   }
-  const FileText& scenario = files.back();
-  Library library = library_for(scenario.path);
+  const OutputText& scenario = files.back();
+  Library library = library_for(scenario.output.path);
   library.roots.insert(library.roots.begin(), folder.path().string());
   try {
-    (void)parse_scenario(scenario.text, scenario.path, library, {}, known_names());
+    (void)parse_scenario(scenario.text, scenario.output.path, library, {}, known_names());
   } catch (const UserError& error) {
     throw InternalError(
         fmt::format("what was made of the measurements is no scenario:\n{}", error.what()));

@@ -8,15 +8,16 @@
 #include "sim/command/calibrate.hpp"
 #include "sim/command/recording/learnt_profiles.hpp"
 #include "sim/command/recording/read_job.hpp"
-#include "sim/command/sealed_file.hpp"
 #include "sim/core/shell_word.hpp"
 #include "sim/core/source.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/process/patience.hpp"
 #include "sim/recording/files/looks_like_recording.hpp"
 #include "sim/report/json_number.hpp"
+#include "sim/text/file.hpp"
 #include "sim/text/humanise.hpp"
 #include "sim/text/page.hpp"
+#include "sim/text/seal.hpp"
 
 namespace stepsim {
 namespace {
@@ -157,7 +158,10 @@ ExitCode calibrate_trace(const CalibrateTraceOptions& options, std::ostream& out
   const std::string name =
       options.name.empty() ? scenario.cluster.gpu.name + "-recorded" : options.name;
   std::vector<std::string> paths{file_in(options, "gpus", name), file_in(options, "links", name)};
-  refuse_to_replace(paths, kCommand, options.force);
+  const auto output_at = [&](const std::string& path) -> Output {
+    return {"-o", path, sealed_by(kCommand), options.force};
+  };
+  check_replaced({output_at(paths[0]), output_at(paths[1])});
   Patience patience(options.screen.progress);
   patience.begins("simulating");
   const Answer answer = answer_of(scenario, library, {.kernels = true}, notes);
@@ -165,13 +169,13 @@ ExitCode calibrate_trace(const CalibrateTraceOptions& options, std::ostream& out
   const RecordedJob job = read_job(options.recording, false).job;
   patience.end();
   const LearntProfiles learnt = learn(scenario, answer, job, name, library);
-  std::vector<FileText> files{{paths[0], sealed(learnt.gpu_text, kCommand)}};
+  std::vector<OutputText> files{{output_at(paths[0]), sealed(learnt.gpu_text, kCommand)}};
   if (learnt.link_text.empty()) {
     paths.pop_back();
   } else {
-    files.push_back({paths[1], sealed(learnt.link_text, kCommand)});
+    files.push_back({output_at(paths[1]), sealed(learnt.link_text, kCommand)});
   }
-  for (const FileText& file : files) make_folder_of(file.path);
+  for (const OutputText& file : files) make_folder_of(file.output.path);
   save_files(files);
   const std::string use = how_to_use(options, learnt);
   if (options.format == "json") {

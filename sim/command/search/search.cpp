@@ -19,6 +19,7 @@
 #include "sim/search/possible_values.hpp"
 #include "sim/text/file.hpp"
 #include "sim/text/humanise.hpp"
+#include "sim/text/seal.hpp"
 
 namespace stepsim {
 namespace {
@@ -77,7 +78,7 @@ class SearchCommand {
                                        : std::optional(duration_of("--budget", options.budget))) {
     if (!options.objective.empty()) check_objective(options.objective);
     if (sizes_.size() == 1) check_for_one_size(options);
-    check_outputs(options);
+    check_outputs({scenario_output(options), picture_output(options)});
     check_only(options);
     for (const int gpus : sizes_) axes_of_size(gpus);  // mistakes first
     check_some_are_left();
@@ -154,7 +155,8 @@ class SearchCommand {
   /// The best as a scenario of its own.
   void write(const SearchReport& report) const {
     if (options_.output.empty() || report.listed.empty()) return;
-    save_file(options_.output, to_yaml(load(runs_.argument_of(report.listed.front()), library_)));
+    const std::string text = to_yaml(load(runs_.argument_of(report.listed.front()), library_));
+    save_file(scenario_output(options_), sealed(text, kSearchCommand));
     notes_ << fmt::format("{}: written; stepsim run {}\n", shown_path(options_.output),
                           shell_word(options_.output));
   }
@@ -314,7 +316,7 @@ ExitCode search(const SearchOptions& stated, std::ostream& out, std::ostream& no
   const CapacityReport report = command.capacity();
   out << formatted(options, report);
   const bool has_any = std::ranges::any_of(report.points, &CapacityPoint::best);
-  if (!options.svg.empty() && has_any) save_file(options.svg, capacity_svg(report));
+  if (!options.svg.empty() && has_any) save_file(picture_output(options), capacity_svg(report));
   if (!options.svg.empty() && !has_any)
     notes << fmt::format("{}: not written, there is nothing to draw\n", options.svg);
   if (report.best) command.write(report.points[*report.best].search);

@@ -25,6 +25,7 @@ struct SearchOptions {
   std::string budget;      ///< time for each search: "60s"; empty: any
   std::string strategy_timeout = "10min";  ///< time that a simulation may take
   std::string svg;                         ///< picture to write; empty: none
+  bool force = false;                      ///< outputs replace any files
   int keep = 10;                           ///< strategies that are listed
   int simulations = 300;                   ///< at most
   int jobs = 0;                            ///< at the same time; 0: as many as there are cores

@@ -8,11 +8,12 @@
 #include <fmt/format.h>
 
 #include "sim/core/duration.hpp"
+#include "sim/report/picture/svg.hpp"
 #include "sim/scenario/read/number.hpp"
 #include "sim/scenario/read/scalar.hpp"
 #include "sim/scenario/sweep/axis_values.hpp"
-#include "sim/text/file.hpp"
 #include "sim/text/humanise.hpp"
+#include "sim/text/seal.hpp"
 
 namespace stepsim {
 namespace {
@@ -109,12 +110,12 @@ std::string default_objective(const SearchOptions& options) {
   return options.deadline.empty() ? "step_time" : "gpus";
 }
 
-/// Files that will be written, and are not what was read.
-void check_outputs(const SearchOptions& options) {
-  check_apart({{"-o", options.output}, {"--svg", options.svg}},
-              {{"the scenario that is searched", options.scenario.path}});
-  for (const std::string& file : {options.output, options.svg})
-    if (!file.empty()) check_writable(file);
+Output scenario_output(const SearchOptions& options) {
+  return {"-o", options.output, sealed_by(kSearchCommand), options.force};
+}
+
+Output picture_output(const SearchOptions& options) {
+  return {"--svg", options.svg, picture_maker(), options.force};
 }
 
 /// The second would replace the first.

@@ -8,6 +8,7 @@
 
 #include "sim/command/search/search.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "sim/text/output.hpp"
 
 namespace stepsim {
 
@@ -28,8 +29,11 @@ SearchOptions resolved(SearchOptions options);
 /// Which of several sizes is best, where nobody says.
 std::string default_objective(const SearchOptions& options);
 
-/// Files that will be written can be, and are not what was read.
-void check_outputs(const SearchOptions& options);
+/// Who writes the scenario of -o.
+inline constexpr const char* kSearchCommand = "stepsim search";
+/// The scenario with the best strategy, and the picture.
+Output scenario_output(const SearchOptions& options);
+Output picture_output(const SearchOptions& options);
 /// Each axis is restricted once: a second time would replace the first.
 void check_only(const SearchOptions& options);
 void check_for_one_size(const SearchOptions& options);

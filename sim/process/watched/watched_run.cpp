@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sim/core/files_read.hpp"
 #include "sim/process/watched/call_filter.hpp"
 #include "sim/process/watched/path_calls.hpp"
 #include "sim/text/scratch_folder.hpp"
@@ -242,6 +243,7 @@ WatchedEnd watched_run(const WatchedProgram& program, const std::filesystem::pat
   if (process == 0) become(prepared, program.limits);
   Watch watch(program.limits, paths, on_start, on_fork);
   watch.follow(process);
+  for (const std::string& path : paths.read()) note_read(path);
   return {watch.how(),  watch.code(),    text_of_file(errors),
           paths.read(), paths.missing(), paths.absent()};
 }

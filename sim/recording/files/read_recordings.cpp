@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
+#include "sim/core/files_read.hpp"
 #include "sim/core/source.hpp"
 #include "sim/recording/core_device.hpp"
 #include "sim/recording/kineto/read_kineto.hpp"
@@ -39,6 +40,7 @@ std::vector<Recording> read_recordings(const std::string& path) {
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
     throw IoError(fmt::format("cannot read {}: it is no file; a recording is read from one",
                               quoted_path(path)));
+  note_read(path);
   if (begins_as_sqlite(path)) return read_nsys(path);
   if (is_simulated(path))
     throw UserError(

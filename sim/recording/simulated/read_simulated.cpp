@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
+#include "sim/core/files_read.hpp"
 #include "sim/core/source.hpp"
 #include "sim/core/version.hpp"
 #include "sim/recording/kineto/byte_source.hpp"
@@ -81,6 +82,7 @@ SimulatedTrace read_simulated(const std::string& path) {
         "{}: an older stepsim wrote this trace, without the scenario that it is of; this is "
         "stepsim {}: write it again with `stepsim run SCENARIO --trace FILE`",
         quoted_path(path), kVersion));
+  note_read(path);
   const auto bytes = open_bytes(path);
   JsonPieces pieces(*bytes, "traceEvents", path);
   SimulatedTrace trace{.file = path, .head = {}, .timeline = {}, .not_known = {}};

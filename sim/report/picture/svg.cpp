@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/text/file.hpp"
+
 namespace stepsim {
 namespace {
 
@@ -21,6 +23,9 @@ constexpr std::array kOutlines{
 };
 static_assert(kOutlines.size() * kPlotColours.size() == kPlotMarks);
 
+constexpr const char* kBegin = R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox=")";
+constexpr const char* kTextStyle = "text { font: 13px sans-serif; fill: #333 }\n";
+
 }  // namespace
 
 std::string escaped(const std::string& text) {
@@ -34,12 +39,19 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
+Maker picture_maker() {
+  return {"a picture of stepsim", [](const std::string& path) {
+            const std::string begin = beginning_of(path, 4096);
+            return begin.starts_with(kBegin) && begin.find(kTextStyle) != std::string::npos;
+          }};
+}
+
 std::string svg_begin(const SvgPage& page) {
   return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
+      "{5}0 0 {0} {1}\" width=\"{0}\" "
       "height=\"{1}\" role=\"img\" aria-label=\"{2}\">\n"
       "<style>\n"
-      "text {{ font: 13px sans-serif; fill: #333 }}\n"
+      "{6}"
       ".grid {{ stroke: #8888; stroke-width: 0.5 }}\n"
       "{3}"
       ".frame {{ fill: none; stroke: #888 }}\n"
@@ -47,7 +59,8 @@ std::string svg_begin(const SvgPage& page) {
       "  text {{ fill: #ddd }} {4}\n"
       "}}\n"
       "</style>\n",
-      page.width, page.height, escaped(page.label), page.styles, page.dark_styles);
+      page.width, page.height, escaped(page.label), page.styles, page.dark_styles, kBegin,
+      kTextStyle);
 }
 
 std::string svg_words(double x, double y, const char* anchor, const std::string& text,

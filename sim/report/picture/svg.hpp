@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string>
 
+#include "sim/text/output.hpp"
+
 namespace stepsim {
 
 /// Okabe and Ito's colours (jfly.uni-koeln.de/color), which the colour-blind can tell apart. Black
@@ -21,6 +23,9 @@ struct SvgPage {
   std::string styles;            ///< rules of CSS beside those that all pictures share
   std::string dark_styles;       ///< rules that differ on dark pages
 };
+/// Knows these pictures by their head.
+Maker picture_maker();
+
 /// The head of a picture, up to its content; a picture ends with "</svg>\n".
 std::string svg_begin(const SvgPage& page);
 

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/error.hpp"
+#include "sim/recording/simulated/read_simulated.hpp"
 #include "sim/report/run/trace_facts.hpp"
 #include "sim/report/run/trace_flows.hpp"
 #include "sim/report/run/trace_head.hpp"
@@ -322,8 +324,18 @@ void write_trace(std::ostream& out, const Timeline& timeline, const TraceOptions
   Writer(out, part, options).write(simulated);
 }
 
-void save_trace(const std::string& path, const Timeline& timeline, const TraceOptions& options) {
-  save_file(path, [&](std::ostream& out) { write_trace(out, timeline, options); });
+void save_trace(const Output& output, const Timeline& timeline, const TraceOptions& options) {
+  save_file(output, [&](std::ostream& out) { write_trace(out, timeline, options); });
+}
+
+Maker trace_maker() {
+  return {"a trace of stepsim", [](const std::string& path) {
+            try {
+              return is_simulated(path);
+            } catch (const IoError&) {  // damaged, or locked: not known to be one
+              return false;
+            }
+          }};
 }
 
 }  // namespace stepsim

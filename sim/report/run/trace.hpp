@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "sim/engine/simulate.hpp"
+#include "sim/text/output.hpp"
 #include "sim/timeline/chosen.hpp"
 #include "sim/timeline/timeline.hpp"
 
@@ -49,8 +50,10 @@ struct TraceOptions {
 /// Streams the trace. Memory does not grow with the number of events, but for the flows.
 void write_trace(std::ostream& out, const Timeline& timeline, const TraceOptions& options = {});
 
-/// Saves the trace to a file, compressed when the path ends in ".gz". Throws IoError.
-void save_trace(const std::string& path, const Timeline& timeline,
-                const TraceOptions& options = {});
+/// Saves the trace to a file, compressed when the path ends in ".gz". Throws as save_file() does.
+void save_trace(const Output& output, const Timeline& timeline, const TraceOptions& options = {});
+
+/// Knows traces of stepsim, of any version.
+Maker trace_maker();
 
 }  // namespace stepsim

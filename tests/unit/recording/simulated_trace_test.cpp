@@ -115,7 +115,8 @@ void check_alike(const Timeline& a, const RankTimeline& one, const Timeline& b,
 std::string written(const TemporaryFolder& folder, const Timeline& timeline,
                     const TimelineChoice& choice = {}) {
   const TraceHead head{.scenario = "made up", .yaml = "yaml", .next = "", .level = "kernel"};
-  save_trace(folder.file("w.json"), timeline, {.choice = choice, .head = &head});
+  save_trace({.role = "--trace", .path = folder.file("w.json"), .is_update = true}, timeline,
+             {.choice = choice, .head = &head});
   return folder.file("w.json");
 }
 
@@ -241,7 +242,7 @@ TEST_CASE("what is no part of a run is refused, with what there is") {
 
 TEST_CASE("a trace without its scenario is refused") {
   const TemporaryFolder folder;
-  save_trace(folder.file("old.json"), simulated(true));
+  save_trace({"--trace", folder.file("old.json")}, simulated(true));
   CHECK(is_simulated(folder.file("old.json")));
   CHECK_THROWS_WITH_AS(explained(folder.file("old.json")),
                        doctest::Contains("an older stepsim wrote this trace"), UserError);

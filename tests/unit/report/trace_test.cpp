@@ -272,9 +272,9 @@ TEST_CASE("an empty timeline is a trace too") { CHECK(of_phase(events_of({}), "X
 
 TEST_CASE("a saved trace is the written one, compressed when its name says so, and nothing else") {
   const TemporaryFolder folder;
-  save_trace(folder.file("a.json"), two_stages());
-  save_trace(folder.file("a.json.gz"), two_stages());
-  save_trace(folder.file("b.json.gz"), two_stages());
+  save_trace({"--trace", folder.file("a.json")}, two_stages());
+  save_trace({"--trace", folder.file("a.json.gz")}, two_stages());
+  save_trace({"--trace", folder.file("b.json.gz")}, two_stages());
   CHECK(file_text(folder.file("a.json")) == trace_of(two_stages()));
   CHECK(inflated(folder.file("a.json.gz")) == trace_of(two_stages()));
   CHECK(file_text(folder.file("a.json.gz")) == file_text(folder.file("b.json.gz")));
@@ -284,34 +284,35 @@ TEST_CASE("a saved trace is the written one, compressed when its name says so, a
 TEST_CASE("a file that cannot be saved is an error that names it, and leaves nothing behind") {
   const TemporaryFolder folder;
   const std::string missing = folder.file("no/such/folder/a.json");
-  CHECK_THROWS_WITH_AS(save_trace(missing, two_stages()),
+  CHECK_THROWS_WITH_AS(save_trace({"--trace", missing}, two_stages()),
                        ("cannot write '" + missing + "': No such file or directory").c_str(),
                        IoError);
-  CHECK_THROWS_AS(save_trace(missing + ".gz", two_stages()), IoError);
+  CHECK_THROWS_AS(save_trace({"--trace", missing + ".gz"}, two_stages()), IoError);
 
   std::filesystem::create_directories(folder.path() / "taken" / "inside");
-  CHECK_THROWS_AS(save_file(folder.file("taken"), "text"), IoError);
-  CHECK_FALSE(std::filesystem::exists(folder.path() / "taken.tmp"));
+  CHECK_THROWS_AS(save_file({"-o", folder.file("taken")}, "text"), IoError);
+  CHECK(folder.files() == 1);
 }
 
 TEST_CASE("what stood at a path stays when the writer fails") {
   const TemporaryFolder folder;
-  save_file(folder.file("result.json"), "old");
-  CHECK_THROWS_AS(save_file(folder.file("result.json"),
+  const Output output{.role = "-o", .path = folder.file("result.json"), .force = true};
+  save_file(output, "old");
+  CHECK_THROWS_AS(save_file(output,
                             [](std::ostream& out) {
                               out << "half of";
                               throw SimulationError("stopped");
                             }),
                   SimulationError);
-  CHECK(file_text(folder.file("result.json")) == "old");
-  CHECK_FALSE(std::filesystem::exists(folder.path() / "result.json.tmp"));
+  CHECK(file_text(output.path) == "old");
+  CHECK(folder.files() == 1);
 }
 
 TEST_CASE("a full disk is an error") {
   REQUIRE(std::filesystem::exists("/dev/full"));  // Linux has it
   const TemporaryFolder folder;
-  std::filesystem::create_symlink("/dev/full", folder.path() / "a.json.tmp");
-  std::filesystem::create_symlink("/dev/full", folder.path() / "a.gz.tmp");
-  CHECK_THROWS_AS(save_file(folder.file("a.json"), std::string(1 << 20, 'x')), IoError);
-  CHECK_THROWS_AS(save_file(folder.file("a.gz"), "text"), IoError);
+  std::filesystem::create_symlink("/dev/full", folder.path() / "a.json");
+  std::filesystem::create_symlink("/dev/full", folder.path() / "a.gz");
+  CHECK_THROWS_AS(save_file({"-o", folder.file("a.json")}, std::string(1 << 20, 'x')), IoError);
+  CHECK_THROWS_AS(save_file({"-o", folder.file("a.gz")}, "text"), IoError);
 }
