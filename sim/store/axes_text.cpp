@@ -1,11 +1,7 @@
 // Writes axes to JSON and reads them back.
 #include "sim/store/axes_text.hpp"
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include "sim/core/error.hpp"
-#include "sim/core/source.hpp"
 
 namespace stepsim {
 
@@ -21,18 +17,21 @@ std::string axes_text(const std::vector<SweepAxis>& axes) {
   return all.dump();
 }
 
-std::vector<SweepAxis> axes_of(const std::string& text) {
+std::optional<std::vector<SweepAxis>> axes_of(const std::string& text) {
   try {
     std::vector<SweepAxis> axes;
     for (const Json& one : Json::parse(text)) {
       SweepAxis axis{.paths = one.at("keys"), .values = {}, .place = {}};
       for (const Json& value : one.at("values"))
         axis.values.push_back({value.get<std::vector<std::string>>(), {}, {}});
+      for (const AxisValue& value : axis.values)
+        if (value.texts.size() != axis.paths.size()) return std::nullopt;
+      if (axis.values.empty()) return std::nullopt;
       axes.push_back(std::move(axis));
     }
     return axes;
   } catch (const Json::exception&) {
-    throw IoError(fmt::format("the axes of a sweep cannot be read: {}", quoted(text)));
+    return std::nullopt;
   }
 }
 

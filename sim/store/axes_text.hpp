@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,8 @@ namespace stepsim {
 
 /// The axes as a text: [{"keys": ["training.micro_batch"], "values": [["1"], ["2"]]}].
 std::string axes_text(const std::vector<SweepAxis>& axes);
-/// The axes that such a text holds. Throws IoError where it holds none.
-std::vector<SweepAxis> axes_of(const std::string& text);
+/// The axes that such a text holds; nothing where it holds none.
+std::optional<std::vector<SweepAxis>> axes_of(const std::string& text);
 
 /// The keys that a point sets, as a text: {"training.micro_batch": "2"}.
 std::string settings_text(const std::vector<SweepAxis>& axes, std::int64_t point);

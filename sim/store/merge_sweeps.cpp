@@ -133,8 +133,8 @@ class Merge {
           known.file, file, record.name, what));
     };
     if (axes_text(known.record.axes) != axes_text(record.axes))
-      throw IoError(
-          fmt::format("'{}' or '{}' is broken: they have other axes of the same sweep of {}",
+      throw UserError(
+          fmt::format("'{}' or '{}' is damaged: they have other axes of the same sweep of {}",
                       known.file, file, record.name));
     if (known.record.inputs != record.inputs) refuse("simulated with different profiles");
     std::vector<std::string> all;
@@ -150,7 +150,7 @@ class Merge {
 
   void add(const SweepPoint& point, const SweepRecord& record, std::size_t file) {
     if (!store_.has(point.point)) return store_.add(point);
-    const Outcome there = store_.some({point.point}).front().outcome;
+    const Outcome there = store_.point(point.point).outcome;
     if (!is_settled(point.outcome.state) || are_same(there, point.outcome)) return;
     if (!is_settled(there.state)) return store_.add(point);
     throw UserError(fmt::format("point {} of {} ({}) is '{}' in '{}', and '{}' in '{}'",

@@ -4,17 +4,19 @@
 #include <chrono>
 #include <filesystem>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sim/core/error.hpp"
+#include "sim/core/files_read.hpp"
 #include "sim/store/axes_text.hpp"
+#include "sim/store/damaged_file.hpp"
 #include "sim/store/sweep_tables.hpp"
 #include "sim/sweep/point_columns.hpp"
 
@@ -31,28 +33,24 @@ std::string insert_text() {
   return fmt::format("INSERT OR REPLACE INTO points VALUES ({})", marks);
 }
 
-void refuse_other_file(const std::string& path, const SQLite::Exception& error) {
-  if (std::string_view(error.what()).find("not a database") != std::string_view::npos)
-    throw UserError(fmt::format("'{}' is there, and is no file of sweeps", path));
-}
-
 }  // namespace
 
 SweepStore::SweepStore(const std::string& path) {
-  const bool is_new = !std::filesystem::exists(path);
+  if (is_read_only(path)) throw IoError(fmt::format("cannot write '{}': it is read-only", path));
+  note_read(path);
   try {
     file_ = std::make_unique<File>(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     file_->check_schema();
     file_->make_tables();
   } catch (const SQLite::Exception& error) {
-    if (!is_new) refuse_other_file(path, error);
-    throw IoError(fmt::format("cannot write '{}': {}", path, error.what()));
+    throw_for(error, path, "write");
   }
 }
 
 SweepStore SweepStore::reader(const std::string& path) {
   if (!std::filesystem::exists(path))
     throw IoError(fmt::format("cannot read '{}': No such file or directory", path));
+  note_read(path);
   try {
     // A reader opens the file for writing: a program that was killed while it wrote has left what
     // only a writer can undo. SQLite itself opens a file that it may not write for reading alone.
@@ -62,8 +60,7 @@ SweepStore SweepStore::reader(const std::string& path) {
       throw UserError(fmt::format("'{}' is empty: no sweep was begun in it", path));
     return SweepStore(std::move(file));
   } catch (const SQLite::Exception& error) {
-    refuse_other_file(path, error);
-    throw IoError(fmt::format("cannot read '{}': {}", path, error.what()));
+    throw_for(error, path, "read");
   }
 }
 
@@ -74,7 +71,11 @@ bool SweepStore::is_read_only(const std::string& path) {
   const auto cannot = [](const std::string& name) {
     return faccessat(AT_FDCWD, name.c_str(), W_OK, AT_EACCESS) != 0;
   };
-  return std::filesystem::exists(path) && (cannot(path) || cannot(folder.string()));
+  struct stat file {};
+  if (stat(path.c_str(), &file) != 0) return false;
+  // A file that nobody may write is kept from root, too, who may.
+  const bool is_kept = (file.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) == 0;
+  return is_kept || cannot(path) || cannot(folder.string());
 }
 
 SweepStore::SweepStore(std::unique_ptr<File> file) : file_(std::move(file)) {}
@@ -99,7 +100,7 @@ std::vector<SweepRecord> SweepStore::sweeps() const {
                      .inputs = rows.getColumn(1),
                      .name = rows.getColumn(2),
                      .file = rows.getColumn(3),
-                     .axes = axes_of(rows.getColumn(4)),
+                     .axes = file_->axes_in(rows.getColumn(4)),
                      .points = rows.getColumn(5).getInt64(),
                      .objective = rows.getColumn(6)});
     return all;
@@ -163,7 +164,7 @@ std::optional<SweepPoint> SweepStore::settled_like(const std::string& scenario) 
       }
       find.reset();
     }
-    return like ? std::optional(some({*like}).front()) : std::nullopt;
+    return like ? std::optional(point(*like)) : std::nullopt;
   });
 }
 
@@ -298,6 +299,13 @@ std::vector<SweepPoint> SweepStore::best(const Objective& objective, std::int64_
 
 void SweepStore::each(const std::function<void(const SweepPoint&)>& visit) const {
   file_->guarded([&] { file_->each("ORDER BY point", visit); });
+}
+
+SweepPoint SweepStore::point(std::int64_t number) const {
+  std::vector<SweepPoint> found = some({number});
+  if (found.empty())
+    throw damaged_file(file_->path, fmt::format("it lists point {}, and does not have it", number));
+  return std::move(found.front());
 }
 
 std::vector<SweepPoint> SweepStore::some(const std::vector<std::int64_t>& points) const {

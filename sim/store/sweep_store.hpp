@@ -48,7 +48,7 @@ class SweepStore {
   std::vector<SweepRecord> sweeps() const;
 
   /// Chooses the sweep with the identity of `record`, and adds it where it is missing; `anew`
-  /// forgets its points. All functions below are about the chosen sweep. Throws IoError where the
+  /// forgets its points. All functions below are about the chosen sweep. Throws UserError where the
   /// sweep has a point that cannot be: beyond its grid, or ok without numbers.
   void choose(const SweepRecord& record, bool anew);
   /// Chooses the sweep with the identity of `record` in a file that is only read. Throws as
@@ -94,6 +94,8 @@ class SweepStore {
   std::vector<SweepPoint> best(const Objective& objective, std::int64_t most) const;
   /// Calls `visit` with every point that is done, in the order of the grid.
   void each(const std::function<void(const SweepPoint&)>& visit) const;
+  /// The point. REQUIRES: it is done.
+  SweepPoint point(std::int64_t number) const;
   /// The points among `points` that are done, in the order of the grid.
   std::vector<SweepPoint> some(const std::vector<std::int64_t>& points) const;
 

@@ -5,8 +5,11 @@
 #include <array>
 #include <string_view>
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/core/source.hpp"
+#include "sim/store/axes_text.hpp"
 #include "sim/sweep/point_columns.hpp"
 
 namespace stepsim {
@@ -88,7 +91,7 @@ void SweepStore::File::find_sweep(const SweepRecord& record) {
   SQLite::Statement found(database, "SELECT sweep FROM sweeps WHERE identity = ?");
   found.bind(1, record.identity);
   if (!found.executeStep())
-    throw InternalError(fmt::format("'{}' has no sweep {}", path, record.identity));
+    throw damaged_file(path, fmt::format("it has no sweep {}, and lists it", record.identity));
   sweep = found.getColumn(0).getInt64();
   axes = record.axes;
 }
@@ -106,11 +109,17 @@ void SweepStore::File::make_view() {
                   sweep, columns, fmt::join(number_columns(), ", ")));
 }
 
+std::vector<SweepAxis> SweepStore::File::axes_in(const std::string& text) const {
+  auto found = axes_of(text);
+  if (!found) throw damaged_file(path, "the axes of a sweep cannot be read: " + quoted(text));
+  return std::move(*found);
+}
+
 SweepPoint SweepStore::File::point_at(const SQLite::Statement& row) const {
   SweepPoint point{.point = row.getColumn(0).getInt64()};
   Outcome& outcome = point.outcome;
   const auto state = point_state_of(row.getColumn(1).getString());
-  if (!state) throw IoError(fmt::format("'{}': a point is neither ok nor anything else", path));
+  if (!state) throw damaged_file(path, "a point is neither ok nor anything else");
   outcome.state = *state;
   outcome.reason = row.getColumn(2).getString();
   point.scenario = row.getColumn(3).getString();
@@ -126,8 +135,8 @@ void SweepStore::File::check_points() {
         database,
         fmt::format("SELECT point FROM points WHERE sweep = {} AND ({}) LIMIT 1", sweep, where));
     if (!row.executeStep()) return;
-    throw IoError(fmt::format(
-        "'{}' is broken: point {} of sweep_{} {} (`stepsim sweep` with --restart simulates the "
+    throw UserError(fmt::format(
+        "'{}' is damaged: point {} of sweep_{} {} (`stepsim sweep` with --restart simulates the "
         "sweep again, with --db into another file)",
         path, row.getColumn(0).getString(), sweep, what));
   };

@@ -11,10 +11,8 @@
 #include <vector>
 
 #include <SQLiteCpp/SQLiteCpp.h>
-#include <fmt/format.h>
-#include <sqlite3.h>
 
-#include "sim/core/error.hpp"
+#include "sim/store/damaged_file.hpp"
 #include "sim/store/sweep_store.hpp"
 #include "sim/store/writer_lock.hpp"
 
@@ -43,16 +41,14 @@ struct SweepStore::File {
                                             : std::nullopt;
   }
 
-  /// Runs `work`, which calls SQLite. Throws IoError, which names the file, for what SQLite cannot
-  /// do.
+  /// Runs `work`, which calls SQLite. What SQLite cannot do is thrown as an error that names the
+  /// file (sim/store/damaged_file.hpp).
   template <class Work>
   auto guarded(Work&& work) const {
     try {
       return work();
     } catch (const SQLite::Exception& error) {
-      const bool is_broken = error.getErrorCode() == SQLITE_CORRUPT;
-      throw IoError(fmt::format("'{}': {}{}", path, error.what(),
-                                is_broken ? "; choose another file with --db" : ""));
+      throw_for(error, path, "use");
     }
   }
 
@@ -80,7 +76,10 @@ struct SweepStore::File {
 
   SweepPoint point_at(const SQLite::Statement& row) const;
 
-  /// Throws IoError where a point of the chosen sweep cannot be. A program that wrote such a point,
+  /// The axes of a sweep. Throws UserError where the text has none.
+  std::vector<SweepAxis> axes_in(const std::string& text) const;
+
+  /// Throws UserError where a point of the chosen sweep cannot be. A program that wrote such a point,
   /// or a hand that changed it, may have changed other points, too, so that none is believed.
   void check_points();
 

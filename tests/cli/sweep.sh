@@ -152,12 +152,12 @@ for change in "INSERT INTO points (sweep, point, state, step_time_s) VALUES (1, 
   cp small.sweep.db broken.db
   python3 -c 'import sqlite3, sys
 with sqlite3.connect("broken.db") as file: file.execute(sys.argv[1])' "$change"
-  expect "a broken file" 4 small.yaml "${batches[@]}" --db broken.db --resume
-  has "a broken file" "'broken.db' is broken: point " err
+  expect "a broken file" 2 small.yaml "${batches[@]}" --db broken.db --resume
+  has "a broken file" "'broken.db' is damaged: point " err
   has "a broken file" "--restart simulates the sweep again" err
   code=0
   "$program" merge united.db broken.db >out 2>err || code=$?
-  ((code == 4)) || fail "a broken file is merged: $code"
+  ((code == 2)) || fail "a broken file is merged: $code"
   expect "a broken file, anew" 0 small.yaml "${batches[@]}" --db broken.db --restart
   has "a broken file, anew" "8 points: 4 ok, 4 refused"
 done
@@ -271,7 +271,7 @@ for picture in apart.db ./apart.db small.yaml; do
   expect "outputs in one file" 2 small.yaml "${batches[@]}" --db apart.db --svg $picture
   [[ ! -e apart.db ]] || fail "points were simulated for outputs in one file"
 done
-has "outputs in one file" "--svg 'small.yaml' would replace the file that is read" err
+has "outputs in one file" "--svg 'small.yaml' would replace a file that is read" err
 expect "outputs in one file" 2 small.yaml "${batches[@]}" --db apart.db --svg apart.db
 has "outputs in one file" "--db and --svg are the same file, 'apart.db'" err
 expect "a picture onto a sweep's scenario" 2 grid.yaml --db apart.db --svg small.yaml

@@ -159,7 +159,7 @@ TEST_CASE("a file with a point that cannot be is not merged") {
   larger.axes[0].values.push_back({{"16"}, {}, {}});
   const auto a = made(folder.file("a.db"), record("x"), {ok_point(0, 1)});
   const auto b = made(folder.file("b.db"), larger, {ok_point(4, 1)});
-  CHECK_THROWS_AS(merge_sweeps(a, {b}), IoError);
+  CHECK_THROWS_AS(merge_sweeps(a, {b}), UserError);
   CHECK(points_in(a, record("x")) == "0:ok");
 }
 

@@ -181,7 +181,7 @@ TEST_CASE("a file with a point that cannot be is broken, and beginning anew mend
     const auto complaint = [&](auto&& look) -> std::string {
       try {
         look();
-      } catch (const IoError& error) {
+      } catch (const UserError& error) {
         return error.what();
       }
       return "";
