@@ -12,6 +12,10 @@
 namespace stepsim {
 namespace {
 
+/// Far above any table of measurements; each column that nobody knows is a mistake with a line of
+/// its own.
+constexpr std::size_t kMostColumns = 1000;
+
 void read_columns(const std::vector<Cell>& head, int line,
                   const std::shared_ptr<const Source>& source, Table& table, Problems& problems) {
   std::set<std::string> seen;
@@ -59,8 +63,15 @@ Table read_table(const std::shared_ptr<const Source>& source, Problems& problems
   }
   table.head.line = lines.front().number;
   const char separator = separator_of(lines.front().text);
-  read_columns(cells_of(lines.front().text, separator), lines.front().number, source, table,
-               problems);
+  const std::vector<Cell> head = cells_of(lines.front().text, separator);
+  if (head.size() > kMostColumns) {
+    problems.add(
+        table.head, "",
+        fmt::format("the head has {} columns, and a table {} at most", head.size(), kMostColumns),
+        "is this the table that you mean?");
+    return table;
+  }
+  read_columns(head, lines.front().number, source, table, problems);
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const std::vector<Cell> cells = cells_of(lines[i].text, separator);
     TableRow row{.place = {source, lines[i].number, 1}};

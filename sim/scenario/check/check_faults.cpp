@@ -116,6 +116,12 @@ void check_distribution(const std::string& at, const std::string& name, const Sp
     keys.report({at + ".sigma", "state the standard deviation, as in \"sigma: 5 %\""},
                 "{} needs a sigma", distribution->name);
   }
+  // Judgement: nobody measures durations to a millionth, and the square of less is lost to rounding.
+  constexpr double kLeastSigma = 1e-6;
+  if (distribution->takes_sigma && spread.sigma > 0 && spread.sigma < kLeastSigma)
+    keys.report({at + ".sigma", "leave it out where nothing varies"},
+                "a standard deviation of {:g} of the mean, less than {:g}, is none", spread.sigma,
+                kLeastSigma);
   if (distribution->takes_sigma && !spread.values.empty())
     keys.report({at + ".values", "use distribution: empirical"}, "{} takes no values",
                 distribution->name);

@@ -28,24 +28,25 @@ void describe(Io& io, AttentionRange& r) {
 
 template <class Io>
 void describe(Io& io, ConvolutionProfile& c) {
-  io.constant("forward", c.forward, positive, "time over that of a GEMM of the same shape");
-  io.constant("input_gradient", c.input_gradient, positive, "as forward, for gradients of inputs");
-  io.constant("weight_gradient", c.weight_gradient, positive,
+  io.constant("forward", c.forward, any_ratio, "time over that of a GEMM of the same shape");
+  io.constant("input_gradient", c.input_gradient, any_ratio, "as forward, for gradients of inputs");
+  io.constant("weight_gradient", c.weight_gradient, any_ratio,
               "as forward, for gradients of weights");
-  io.constant("winograd", c.winograd, non_negative,
+  io.constant("winograd", c.winograd, ratio_or_none,
               "instead of these for 3x3 filters of stride 1; 0: Winograd's algorithm is not used");
   io.constant(
-      "untuned", c.untuned, non_negative,
+      "untuned", c.untuned, ratio_or_none,
       "time with the kernel that cuDNN takes untried, over that with the best of all; 0: not "
       "known");
 }
 
 template <class Io>
 void describe(Io& io, GemmCorrection& c) {
-  io.field("sizes", c.sizes, of_length(kCorrectionSizes), "by m, n and k");
-  io.field("padding", c.padding, of_length(kCorrectionPadding),
+  io.field("sizes", c.sizes, of_length(kCorrectionSizes, any_log_ratio), "by m, n and k");
+  io.field("padding", c.padding, of_length(kCorrectionPadding, any_log_ratio),
            "by what is missing to a multiple of 256 rows, n and k");
-  io.field("waves", c.waves, of_length(kCorrectionWaves), "by waves of each shape of tile");
+  io.field("waves", c.waves, of_length(kCorrectionWaves, any_log_ratio),
+           "by waves of each shape of tile");
   io.source("of the table");
 }
 
@@ -53,16 +54,16 @@ template <class Io>
 void describe(Io& io, TiledGemm& g) {
   io.constant("droop", g.droop, any_share, "share of the efficiency lost to power at large sizes");
   io.constant("droop_half", g.droop_half, non_negative, "size at which half of the droop has come");
-  io.constant("prologue_k", g.prologue_k, non_negative,
+  io.constant("prologue_k", g.prologue_k, any_extent,
               "start and end of a tile, as extra elements of k");
-  io.constant("tile_edge", g.tile_edge, non_negative,
+  io.constant("tile_edge", g.tile_edge, any_extent,
               "elements of a tile that a unit of its edges costs");
-  io.constant("lone_tile", g.lone_tile, non_negative,
+  io.constant("lone_tile", g.lone_tile, any_extent,
               "tile that fills an SM alone, in tiles of 128 x 128");
   io.constant("partial_waves", g.partial_waves, any_share,
               "0: whole waves of tiles only; 1: partial waves cost their share");
-  io.constant("split_overhead", g.split_overhead, non_negative, "fixed cost of a split of k");
-  io.constant("split_bandwidth", g.split_bandwidth, positive,
+  io.constant("split_overhead", g.split_overhead, any_duration, "fixed cost of a split of k");
+  io.constant("split_bandwidth", g.split_bandwidth, any_ratio,
               "rate at which a split's sums move, in memory bandwidths");
   io.section("correction", g.correction, GemmCorrection{},
              "logarithms of measured over modelled time, at knots");
@@ -70,9 +71,9 @@ void describe(Io& io, TiledGemm& g) {
 
 template <class Io>
 void describe(Io& io, SmoothGemm& g) {
-  io.constant("half_m", g.half_m, non_negative, "rows at which half of the efficiency is reached");
-  io.constant("half_n", g.half_n, non_negative, "columns at which half of it is reached");
-  io.constant("half_k", g.half_k, non_negative,
+  io.constant("half_m", g.half_m, any_extent, "rows at which half of the efficiency is reached");
+  io.constant("half_n", g.half_n, any_extent, "columns at which half of it is reached");
+  io.constant("half_k", g.half_k, any_extent,
               "summands of an element at which half of it is reached");
 }
 
@@ -93,32 +94,32 @@ void describe(Io& io, GemmProfile& g) {
   io.field("model", model, any,
            "tiled: tiles, waves and splits of GPUs; smooth: a rate that saturates in m, n and k");
   if (model != static_cast<GemmModel>(g.form.index())) g.form = form_of(model);
-  io.constant("peak", g.peak, required(positive), "datasheet, dense");
-  io.constant("efficiency", g.efficiency, any_fraction,
+  io.constant("peak", g.peak, required(any_compute_rate), "datasheet, dense");
+  io.constant("efficiency", g.efficiency, any_efficiency,
               "of peak, in the main loop of a short kernel");
-  io.constant("memory_efficiency", g.memory_efficiency, any_fraction,
+  io.constant("memory_efficiency", g.memory_efficiency, any_efficiency,
               "of the datasheet memory bandwidth");
-  io.constant("overhead", g.overhead, non_negative, "fixed cost of a kernel");
+  io.constant("overhead", g.overhead, any_duration, "fixed cost of a kernel");
   io.constant("roundness", g.roundness, between(1, 100),
               "exponent that joins compute and memory time");
   std::visit([&](auto& form) { describe(io, form); }, g.form);
-  io.constant("sustained", g.sustained, positive,
+  io.constant("sustained", g.sustained, any_ratio,
               "time in a stream of training kernels over time in a short benchmark");
-  io.constant("weight_gradient", g.weight_gradient, positive,
+  io.constant("weight_gradient", g.weight_gradient, any_ratio,
               "time of a weight-gradient GEMM that accumulates, over a forward one");
   io.constant("block_scaling", g.block_scaling, any,
               "fp8: whether blocks of 32 elements may have scales of their own (MXFP8)");
-  io.constant("blockwise", g.blockwise, non_negative,
+  io.constant("blockwise", g.blockwise, ratio_or_none,
               "fp8: time of products whose tensors have a scale for each 128 elements, as "
               "DeepSeek-V3's, over those with one scale; 0: not known");
-  io.constant("blockwise_weight_gradient", g.blockwise_weight_gradient, non_negative,
+  io.constant("blockwise_weight_gradient", g.blockwise_weight_gradient, ratio_or_none,
               "as blockwise, for weight gradients");
   // The ratios of the A100 (calib/gpus/a100-80.yaml), for GPUs without measured grouped GEMMs.
   io.fallback(g.grouped, 1.12, "1.12");
-  io.constant("grouped", g.grouped, positive,
+  io.constant("grouped", g.grouped, any_ratio,
               "time of experts' grouped GEMMs over a batched GEMM of the same shapes");
   io.fallback(g.grouped_weight_gradient, 1.09, "1.09");
-  io.constant("grouped_weight_gradient", g.grouped_weight_gradient, positive,
+  io.constant("grouped_weight_gradient", g.grouped_weight_gradient, any_ratio,
               "as grouped, for the experts' weight gradients");
   // GPUs that nobody measured have the A100's constants.
   io.fallback(g.unaligned_even, 1.46, "1.46");
@@ -139,17 +140,17 @@ void describe(Io& io, KeptRows& r) {
 
 template <class Io>
 void describe(Io& io, MemoryProfile& m) {
-  io.constant("latency", m.latency, non_negative, "fixed cost of a kernel");
-  io.constant("elementwise", m.elementwise, required(positive), "rate of element-wise kernels");
-  io.constant("norm", m.norm, required(positive), "rate of layer norms");
-  io.constant("softmax", m.softmax, required(positive), "rate of softmax kernels");
-  io.constant("dropout", m.dropout, required(positive), "rate of dropout kernels");
-  io.constant("loss", m.loss, required(positive), "rate of the loss");
-  io.constant("optimizer", m.optimizer, required(positive), "rate of the optimizer's update");
+  io.constant("latency", m.latency, any_duration, "fixed cost of a kernel");
+  io.constant("elementwise", m.elementwise, required(any_rate), "rate of element-wise kernels");
+  io.constant("norm", m.norm, required(any_rate), "rate of layer norms");
+  io.constant("softmax", m.softmax, required(any_rate), "rate of softmax kernels");
+  io.constant("dropout", m.dropout, required(any_rate), "rate of dropout kernels");
+  io.constant("loss", m.loss, required(any_rate), "rate of the loss");
+  io.constant("optimizer", m.optimizer, required(any_rate), "rate of the optimizer's update");
   // SimuMax's B200 tables: fused permutation 0.50 of the datasheet bandwidth, element-wise kernels
   // 0.666 (MooreThreads/SimuMax@e691807:configs/system/b200_bf16_ceperm.json).
   io.fallback(m.permute, m.elementwise * 0.75, "0.75 * elementwise");
-  io.constant("permute", m.permute, positive, "rate of kernels that move tokens to their experts");
+  io.constant("permute", m.permute, any_rate, "rate of kernels that move tokens to their experts");
   io.section("kept_row", m.kept_row, KeptRows{},
              "longest rows that stay in the caches until they are read again");
   io.section("range", m.range, "sizes that were measured");
@@ -159,21 +160,21 @@ template <class Io>
 void describe(Io& io, AttentionProfile& a) {
   io.field("kernel", a.kernel, required(), "flash1, flash2, flash3, ...");
   io.field("head_dim", a.head_dim, between(1, 1e4), "for which the constants hold");
-  io.constant("plateau", a.plateau, required(positive), "forward rate at long sequences");
-  io.constant("half_sequence", a.half_sequence, non_negative,
+  io.constant("plateau", a.plateau, required(any_compute_rate), "forward rate at long sequences");
+  io.constant("half_sequence", a.half_sequence, any_extent,
               "tokens at which the rate is half of the plateau");
   // The FlashAttention README's charts of eight kernels on A100 and H100, 512 to 16384 tokens: full
   // over causal plateau 0.99 to 1.08, the tokens to half of it 0.1 to 0.4, 0.33 in the middle.
-  io.constant("last_tile", a.last_tile, non_negative,
+  io.constant("last_tile", a.last_tile, any_extent,
               "queries of the tile that ends a causal forward pass, against all keys on one SM");
   io.fallback(a.full_plateau, a.plateau, "as plateau");
-  io.constant("full_plateau", a.full_plateau, positive, "plateau without a causal mask");
+  io.constant("full_plateau", a.full_plateau, any_compute_rate, "plateau without a causal mask");
   io.fallback(a.full_half_sequence, a.half_sequence / 3, "half_sequence / 3");
-  io.constant("full_half_sequence", a.full_half_sequence, non_negative,
+  io.constant("full_half_sequence", a.full_half_sequence, any_extent,
               "half_sequence without a causal mask");
-  io.constant("backward_rate", a.backward_rate, positive,
+  io.constant("backward_rate", a.backward_rate, any_ratio,
               "rate of the backward kernel over the forward one");
-  io.constant("overhead", a.overhead, non_negative, "fixed cost of a kernel");
+  io.constant("overhead", a.overhead, any_duration, "fixed cost of a kernel");
   io.section("range", a.range, "sequences that were measured");
 }
 
@@ -189,13 +190,13 @@ void describe(Io& io, GpuProfile& g) {
   io.constant("context", g.context, non_negative, "of CUDA, with the kernels that are loaded");
   io.constant("communicator", g.communicator, non_negative, "buffers of one NCCL communicator");
   io.constant("workspace", g.workspace, non_negative, "of cuBLAS, as frameworks allocate it");
-  io.constant("memory_bandwidth", g.memory_bandwidth, required(positive), "datasheet");
+  io.constant("memory_bandwidth", g.memory_bandwidth, required(any_rate), "datasheet");
   io.constant(
       "communication_share", g.communication_share, between(0, 1),
       "of a device that moves messages itself, as a CPU's core does: share of its time that "
       "a collective takes from kernels while it moves data");
-  io.constant("copy_pinned", g.copy_pinned, required(positive), "host to device");
-  io.constant("copy_pageable", g.copy_pageable, required(positive),
+  io.constant("copy_pinned", g.copy_pinned, required(any_rate), "host to device");
+  io.constant("copy_pageable", g.copy_pageable, required(any_rate),
               "host to device, from pageable memory");
   io.constant("power_limit", g.power_limit, between(0, 1e5),
               "most that a board draws for long; 0: reports have no energy");
