@@ -2,6 +2,7 @@
 #include <boost/math/distributions/gamma.hpp>
 
 #include "sim/core/distribution.hpp"
+#include "sim/core/distribution/in_double.hpp"
 #include "sim/core/registry.hpp"
 
 namespace stepsim {
@@ -10,7 +11,7 @@ namespace {
 /// A gamma distribution has the mean shape x scale and the variance shape x scale^2.
 Quantile of(const Spread& spread) {
   const double shape = 1 / (spread.sigma * spread.sigma);
-  const boost::math::gamma_distribution<> draws(shape, spread.mean / shape);
+  const boost::math::gamma_distribution<double, InDouble> draws(shape, spread.mean / shape);
   return [draws](double share) { return boost::math::quantile(draws, share); };
 }
 

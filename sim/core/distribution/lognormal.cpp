@@ -4,6 +4,7 @@
 #include <boost/math/distributions/lognormal.hpp>
 
 #include "sim/core/distribution.hpp"
+#include "sim/core/distribution/in_double.hpp"
 #include "sim/core/registry.hpp"
 
 namespace stepsim {
@@ -13,7 +14,8 @@ namespace {
 /// the square of the mean is exp(s^2) - 1.
 Quantile of(const Spread& spread) {
   const double s2 = std::log1p(spread.sigma * spread.sigma);
-  const boost::math::lognormal_distribution<> draws(std::log(spread.mean) - s2 / 2, std::sqrt(s2));
+  const boost::math::lognormal_distribution<double, InDouble> draws(std::log(spread.mean) - s2 / 2,
+                                                                    std::sqrt(s2));
   return [draws](double share) { return boost::math::quantile(draws, share); };
 }
 

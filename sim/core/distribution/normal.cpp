@@ -2,13 +2,15 @@
 #include <boost/math/distributions/normal.hpp>
 
 #include "sim/core/distribution.hpp"
+#include "sim/core/distribution/in_double.hpp"
 #include "sim/core/registry.hpp"
 
 namespace stepsim {
 namespace {
 
 Quantile of(const Spread& spread) {
-  const boost::math::normal_distribution<> whole(spread.mean, spread.mean * spread.sigma);
+  const boost::math::normal_distribution<double, InDouble> whole(spread.mean,
+                                                                 spread.mean * spread.sigma);
   const double below = cdf(whole, 0.0);
   return
       [=](double share) { return boost::math::quantile(whole, below + share * (1 - 2 * below)); };
