@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <unordered_map>
+
+#include "sim/core/random.hpp"
 
 namespace stepsim {
 namespace {
@@ -59,6 +62,33 @@ class Places {
   std::vector<int> nics_, owners_;  // members, so that their memory stays where it is
 };
 
+/// Counts streams that cross the same links as often. They are told apart by sums of the links'
+/// hashes: two unlike ones of a group meet with a chance of one in 2^64 (see mix in fold.cpp).
+class AlikeStreams {
+ public:
+  void add(std::vector<LinkId> links) {
+    std::uint64_t sum = 0;
+    for (const LinkId link : links) sum += RandomKey(link).bits();
+    int*& times = times_[sum];
+    if (times == nullptr) {
+      std::ranges::sort(links);
+      times = &streams_[std::move(links)];
+    }
+    ++*times;
+  }
+  /// One for each, with its share of all that were added; in order of their links.
+  std::vector<Stream> take(std::size_t added) const {
+    std::vector<Stream> streams;
+    for (const auto& [links, times] : streams_)
+      streams.push_back({times / static_cast<double>(added), links});
+    return streams;
+  }
+
+ private:
+  std::map<std::vector<LinkId>, int> streams_;
+  std::unordered_map<std::uint64_t, int*> times_;
+};
+
 class Streams {
  public:
   Streams(const std::vector<int>& ranks, const Network& network)
@@ -111,13 +141,9 @@ class Streams {
     std::size_t most = 0;
     for (const Place& place : places_) most = std::max(most, place.members.size());
     if (most < 2) return {};
-    std::map<std::vector<LinkId>, int> distances;
-    for (std::size_t distance = 1; distance < most; ++distance)
-      ++distances[sorted(shift_inside(distance))];
-    std::vector<Stream> streams;
-    for (const auto& [links, times] : distances)
-      streams.push_back({times / static_cast<double>(most - 1), links});
-    return streams;
+    AlikeStreams alike;
+    for (std::size_t distance = 1; distance < most; ++distance) alike.add(shift_inside(distance));
+    return alike.take(most - 1);
   }
 
   std::vector<Stream> pairs_between() const {
@@ -168,17 +194,14 @@ class Streams {
   std::vector<Stream> pairs_by_distance() const {
     const std::size_t count = places_.size();
     const std::size_t distances = std::min(count - 1, kMostDistances);
-    std::map<std::vector<LinkId>, int> alike;
+    AlikeStreams alike;
     for (std::size_t d = 0; d < distances; ++d) {
       Stream stream;
       for (std::size_t i = 0; i < count; ++i)
         add_hop(stream, i, next(i, 1 + d * (count - 1) / distances));
-      ++alike[sorted(std::move(stream.links))];
+      alike.add(std::move(stream.links));
     }
-    std::vector<Stream> streams;
-    for (const auto& [links, times] : alike)
-      streams.push_back({times / static_cast<double>(distances), links});
-    return streams;
+    return alike.take(distances);
   }
 
   static std::vector<Stream> some(Stream stream) {
@@ -187,10 +210,6 @@ class Streams {
   }
   static void append(Stream& stream, const std::vector<LinkId>& links) {
     stream.links.insert(stream.links.end(), links.begin(), links.end());
-  }
-  static std::vector<LinkId> sorted(std::vector<LinkId> links) {
-    std::ranges::sort(links);
-    return links;
   }
   std::size_t next(std::size_t i, std::size_t distance) const {
     return (i + distance) % places_.size();
