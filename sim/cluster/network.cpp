@@ -34,9 +34,9 @@ void append(std::vector<LinkId>& route, const std::vector<LinkId>& more) {
 Network::Network(const Cluster& cluster) : cluster_(&cluster) {
   node_ = fitting<NodeTopology>(cluster.node_topology.kind, cluster).lay_out(cluster);
   for (int node = 0; node < cluster.nodes; ++node) {
-    for (const BytesPerSecond capacity : node_.capacities) links_.push_back({capacity});
+    for (const BytesPerSecond capacity : node_.capacities) links_->push_back({capacity});
   }
-  nics_ = switches_ = static_cast<LinkId>(links_.size());
+  nics_ = switches_ = static_cast<LinkId>(links_->size());
   if (cluster.inter_node) add_fabric(*cluster.inter_node);
 }
 
@@ -44,15 +44,20 @@ void Network::add_fabric(const Fabric& fabric) {
   fabric_ = fitting<Topology>(fabric.topology, *cluster_).lay_out(*cluster_);
   const std::size_t nics =
       static_cast<std::size_t>(cluster_->nodes) * static_cast<std::size_t>(fabric.nics_per_node);
-  links_.resize(links_.size() + 2 * nics, Link{nic_payload(fabric)});
-  switches_ = static_cast<LinkId>(links_.size());
-  for (const BytesPerSecond capacity : fabric_.capacities) links_.push_back({capacity});
+  links_->resize(links_->size() + 2 * nics, Link{nic_payload(fabric)});
+  switches_ = static_cast<LinkId>(links_->size());
+  for (const BytesPerSecond capacity : fabric_.capacities) links_->push_back({capacity});
+}
+
+std::vector<Link>& Network::own() {
+  if (links_.use_count() > 1) links_ = std::make_shared<std::vector<Link>>(*links_);
+  return *links_;
 }
 
 LinkId Network::add(Added link, BytesPerSecond bandwidth) {
   added_.push_back(std::move(link));
-  links_.push_back({bandwidth});
-  return static_cast<LinkId>(links_.size() - 1);
+  own().push_back({bandwidth});
+  return static_cast<LinkId>(links_->size() - 1);
 }
 
 // --- names
@@ -90,6 +95,33 @@ std::pair<std::string, std::string> Network::ends_of(LinkId link) const {
   std::string other = fabric_.switch_of(port);
   if (is_up(link)) return {std::move(end), std::move(other)};
   return {std::move(other), std::move(end)};
+}
+
+LinkId Network::first_like(LinkId link, const Blocks& blocks) const {
+  if (blocks.count == 1) return link;
+  const auto like = [&](int node) { return blocks.first_node_like(node); };
+  if (link >= switches_) return switches_ + fabric_.moved_link(link - switches_, like);
+  const LinkId first = link < nics_ ? 0 : nics_;
+  const LinkId each = link < nics_ ? links_of_node() : 2 * static_cast<LinkId>(nics_of(*cluster_));
+  const auto node = static_cast<int>((link - first) / each);
+  return link - static_cast<LinkId>(node - like(node)) * each;
+}
+
+std::vector<LinkId> Network::first_links(const Blocks& blocks) const {
+  std::vector<LinkId> links;
+  const auto add_of_nodes = [&](LinkId first, LinkId each) {
+    for (int node = 0; node < cluster_->nodes; ++node) {
+      if (blocks.first_node_like(node) != node) continue;
+      for (LinkId i = 0; i < each; ++i)
+        links.push_back(first + static_cast<LinkId>(node) * each + i);
+    }
+  };
+  add_of_nodes(0, links_of_node());
+  if (cluster_->inter_node) add_of_nodes(nics_, 2 * static_cast<LinkId>(nics_of(*cluster_)));
+  for (LinkId link = switches_; link < links_->size(); ++link) {
+    if (first_like(link, blocks) == link) links.push_back(link);
+  }
+  return links;
 }
 
 // --- routes

@@ -5,9 +5,11 @@
 // their links have the same numbers, one node after the other.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "sim/cluster/blocks.hpp"
 #include "sim/cluster/node_topology.hpp"
 #include "sim/cluster/topology.hpp"
 #include "sim/core/quantity.hpp"
@@ -27,8 +29,10 @@ class Network {
   /// unknown or does not fit.
   explicit Network(const Cluster& cluster);
 
-  const std::vector<Link>& links() const { return links_; }
-  void set_bandwidth(LinkId link, BytesPerSecond bandwidth) { links_[link].bandwidth = bandwidth; }
+  const std::vector<Link>& links() const { return *links_; }
+  void set_bandwidth(LinkId link, BytesPerSecond bandwidth) { own()[link].bandwidth = bandwidth; }
+  /// The links as they are now, which copies of a network share until one of them changes.
+  std::shared_ptr<const std::vector<Link>> shared_links() const { return links_; }
   /// The name of a link, made when asked for: "node 3 nic 5 up".
   std::string name_of(LinkId link) const;
   /// What a link leads from and to: "node 3 nic 5", "leaf 1". One side of a NIC's link is what its
@@ -64,6 +68,14 @@ class Network {
   /// The numbers of the fabric's regions that hold the node (Wiring::regions).
   std::vector<int> regions(int node) const;
 
+  /// Nodes after which the network repeats (Wiring::period); 0: it does not.
+  std::int64_t period() const { return cluster_->inter_node ? fabric_.period : 1; }
+  /// The link that is to nodes of the first block what this one is to those of its own. REQUIRES:
+  /// one block, or runs of whole periods and no link that was added.
+  LinkId first_like(LinkId link, const Blocks& blocks) const;
+  /// All links that are first, in order; for one block all. REQUIRES: the same.
+  std::vector<LinkId> first_links(const Blocks& blocks) const;
+
   /// The link by which the rank's NIC receives. REQUIRES: the cluster has NICs.
   LinkId nic_in(int rank) const { return nic(port_of(rank), false); }
   /// The link by which the rank's NIC sends. REQUIRES: the cluster has NICs.
@@ -73,12 +85,13 @@ class Network {
     std::string name, from, to;
   };
   LinkId add(Added link, BytesPerSecond bandwidth);
-  LinkId first_added() const { return static_cast<LinkId>(links_.size() - added_.size()); }
+  LinkId first_added() const { return static_cast<LinkId>(links_->size() - added_.size()); }
 
   const Cluster& cluster() const { return *cluster_; }
 
  private:
   void add_fabric(const Fabric& fabric);
+  std::vector<Link>& own();  ///< the links, to change them
   LinkId nic(Port port, bool up) const;
   /// The links of one node, as numbers of the links of `node`.
   std::vector<LinkId> of_node(int node, std::vector<LinkId> links) const;
@@ -87,7 +100,7 @@ class Network {
   const Cluster* cluster_;
   NodeWiring node_;
   Wiring fabric_;
-  std::vector<Link> links_;
+  std::shared_ptr<std::vector<Link>> links_ = std::make_shared<std::vector<Link>>();
   LinkId nics_ = 0;  ///< where the links of NICs begin; `switches_` is where those of switches do
   LinkId switches_ = 0;
   std::vector<Added> added_;  ///< the last of the links

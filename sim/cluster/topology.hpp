@@ -41,6 +41,13 @@ struct Wiring {
   /// of its pod. A region is of neighbouring nodes. What leaves it crosses the same links wherever
   /// in a larger region it goes. All nodes have equally many; {}: there are no levels.
   std::function<std::vector<int>(int node)> regions = nullptr;
+  /// Nodes after which the fabric repeats: where runs of so many trade places, links do, too, and
+  /// routes with them. 0: it does not.
+  std::int64_t period = 0;
+  /// The link in whose place one comes when nodes trade places: `moved` is the node to whose place
+  /// a node comes. It moves runs of `period` nodes. Null: there are no links.
+  std::function<LinkId(LinkId link, const std::function<int(int node)>& moved)> moved_link =
+      nullptr;
 };
 
 struct Topology {

@@ -108,7 +108,7 @@ std::string describe(const Plan& plan, const Task& task) {
 
 /// Prints the first step of every program; further steps repeat it.
 void show_plan(const Scenario& scenario, std::ostream& out) {
-  const Plan plan = make_plan(scenario, build(scenario));
+  const Plan plan = make_plan(scenario, build(scenario), {.folds = true});
   for (std::size_t p = 0; p < plan.programs.size(); ++p) {
     const Program& program = plan.programs[p];
     const auto ranks = std::ranges::count(plan.program_of, static_cast<int>(p));
@@ -157,7 +157,7 @@ std::string describe(const Timeline& timeline, const RankTimeline& rank, const S
 
 /// The first measured step of every simulated rank.
 void show_timeline(const Scenario& scenario, std::ostream& out) {
-  const Simulation simulation = simulate(make_plan(scenario, build(scenario)));
+  const Simulation simulation = simulate(make_plan(scenario, build(scenario), {.folds = true}));
   const Timeline& timeline = simulation.timeline;
   for (const RankTimeline& rank : timeline.ranks) {
     out << fmt::format("rank {} (stage {}, stands for {})\n", rank.rank, rank.stage,

@@ -119,7 +119,7 @@ Outcome outcome_of_copy(const Ended& ended) {
 void warm_up(const Sweep& sweep, std::int64_t point, PlanCache& cache) {
   try {
     const Scenario scenario = scenario_of(sweep, point, known_names());
-    fold_plan(make_plan(scenario, build(scenario), {.cache = &cache}), true);
+    fold_plan(make_plan(scenario, build(scenario), {.folds = true, .cache = &cache}), true);
   } catch (const std::exception&) {  // the copy that simulates the point will say so
   }
 }

@@ -120,7 +120,7 @@ std::string predicted(const Suite& suite, const MeasuredRun& run, PlanCache& cac
   try {
     const Scenario scenario = scenario_of(suite, run, known_names());
     const OpGraph graph = build(scenario);
-    const Plan plan = make_plan(scenario, graph, {.cache = &cache});
+    const Plan plan = make_plan(scenario, graph, {.folds = true, .cache = &cache});
     const Metrics metrics = measure(scenario, graph, simulate(plan));
     std::vector<double> numbers{metrics.step_time.seconds(), memory_share(metrics.memory)};
     numbers.insert(numbers.end(), metrics.breakdown.begin(), metrics.breakdown.end());

@@ -9,6 +9,8 @@
 #include <unordered_map>
 
 #include "sim/cluster/link_names.hpp"
+#include "sim/core/error.hpp"
+#include "sim/plan/flows.hpp"
 #include "sim/plan/plan_cache.hpp"
 
 namespace stepsim {
@@ -31,35 +33,6 @@ Colour mix(Colour a, Colour b) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
   return z ^ (z >> 31);
-}
-
-/// One stream of one group, or what one rank reads on a lane.
-struct Flow {
-  std::size_t owner = 0;  // group, or rank for reads
-  bool reads = false;
-  int copies = 1;           // reads: rows that may read at once
-  std::size_t pattern = 0;  // reads: the lane
-  double share = 1;
-  const std::vector<LinkId>* links = nullptr;  // the plan's
-};
-
-std::vector<Flow> flows_of(const Plan& plan) {
-  std::vector<Flow> flows;
-  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
-    for (std::size_t pattern = 0; pattern < kPatterns; ++pattern) {
-      for (const Stream& stream : plan.groups[g].streams[pattern])
-        flows.push_back({g, false, 1, pattern, stream.share, &stream.links});
-    }
-  }
-  for (std::size_t rank = 0; rank < plan.lanes.size(); ++rank) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      const bool loads = is_of_loaders(static_cast<Lane>(lane));
-      const int readers = loads ? plan.program(static_cast<int>(rank)).readers : 1;
-      const std::vector<LinkId>& links = plan.lanes[rank][lane];
-      if (!links.empty()) flows.push_back({rank, true, readers, lane, 1, &links});
-    }
-  }
-  return flows;
 }
 
 /// Numbers of colours in order of first appearance. Colours are hashes already: their bits say
@@ -113,9 +86,10 @@ struct Partition {
   int classes() const { return count(ranks) + count(groups) + count(flows) + count(links); }
 };
 
+/// Of the first block alone: what is like each other has the same colour (sim/cluster/blocks.hpp).
 class Refinement {
  public:
-  Refinement(const Plan& plan, const std::vector<Flow>& flows)
+  Refinement(const Plan& plan, const PlanFlows& flows)
       : plan_(plan), flows_(flows), channels_(channels_of(plan)) {}
 
   Partition coarsest() const {
@@ -130,18 +104,24 @@ class Refinement {
 
   /// Everything a class of its own.
   Partition discrete() const {
-    Partition p{Colours(plan_.program_of.size()), Colours(plan_.groups.size()),
-                Colours(flows_.size()), Colours(plan_.network.links().size())};
+    Partition p{Colours(ranks()), Colours(plan_.groups.size()), Colours(flows_.size()),
+                Colours(flows_.links().size())};
     for (Colours* colours : {&p.ranks, &p.groups, &p.flows, &p.links})
       std::iota(colours->begin(), colours->end(), 0);
     return p;
   }
 
  private:
+  std::size_t ranks() const {
+    return plan_.program_of.size() / static_cast<std::size_t>(plan_.blocks.count);
+  }
+
   Partition start() const {
     Partition p;
-    for (const int program : plan_.program_of)
-      p.ranks.push_back(mix(1, static_cast<Colour>(program)));
+    for (std::size_t place = 0; place < ranks(); ++place) {
+      const auto rank = static_cast<std::size_t>(plan_.blocks.rank_at(place));
+      p.ranks.push_back(mix(1, static_cast<Colour>(plan_.program_of[rank])));
+    }
     single_out(plan_.kernel_draws, p.ranks);
     for (std::size_t rank = 0; plan_.sample_draws && rank < p.ranks.size(); ++rank) {
       if (plan_.program(static_cast<int>(rank)).readers > 0)
@@ -150,19 +130,22 @@ class Refinement {
     for (const Group& group : plan_.groups)
       p.groups.push_back(mix(2, static_cast<Colour>(group.channel)));
     single_out(plan_.collective_draws, p.groups);
-    for (const Flow& flow : flows_) {
+    for (const Flow& flow : flows_.all()) {
       const Colour kind = mix(flow.reads ? 3 : 4, static_cast<Colour>(flow.copies));
       p.flows.push_back(mix(mix(kind, flow.pattern), std::bit_cast<Colour>(flow.share)));
     }
-    for (const Link& link : plan_.network.links()) {
+    const FirstLinks& links = flows_.links();
+    for (std::size_t place = 0; place < links.size(); ++place) {
+      const Link& link = plan_.network.links()[links.link(place)];
       p.links.push_back(mix(5, std::bit_cast<Colour>(link.bandwidth.bytes_per_second())));
     }
     for (const LinkWindow& window : plan_.windows) {
+      Colour& colour = p.links[links.place_of(window.link)];
       for (const double part : {window.factor, window.from, window.until, window.period})
-        p.links[window.link] = mix(p.links[window.link], std::bit_cast<Colour>(part));
+        colour = mix(colour, std::bit_cast<Colour>(part));
     }
     for (const LinkLoad& load : background_of(plan_.network)) {
-      Colour& colour = p.links[load.link];
+      Colour& colour = p.links[links.place_of(load.link)];
       colour = mix(colour, std::bit_cast<Colour>(load.rate.bytes_per_second()));
     }
     return p;
@@ -189,11 +172,12 @@ class Refinement {
     // stages in a circle send to each other).
     const Colours member = mixed(6, old.ranks), receiver = mixed(10, old.ranks);
     for (std::size_t g = 0; g < next.groups.size(); ++g) {
-      const Group& group = plan_.groups[g];
+      const Members of = flows_.members(g);
       Colour members = 0;
-      for (const int rank : group.ranks) members += member[static_cast<std::size_t>(rank)];
-      if (is_transfer(group.channel)) {
-        const auto last = static_cast<std::size_t>(group.ranks.back());
+      for (const std::uint32_t rank : of.places) members += member[rank];
+      members *= static_cast<Colour>(of.blocks);
+      if (is_transfer(plan_.groups[g].channel)) {
+        const std::uint32_t last = of.places.back();
         members += receiver[last] - member[last];
       }
       next.groups[g] = mix(next.groups[g], members);
@@ -217,10 +201,12 @@ class Refinement {
       const Flow& flow = flows_[f];
       const Colour crossing = mix(8, old.flows[f]);
       Colour links = 0;
-      for (const LinkId link : *flow.links) {
-        links += crossed[link];
-        on_link[link] += crossing;
+      for (const Crossings& link : flows_.of(flow)) {
+        const auto times = static_cast<Colour>(link.times);
+        links += times * crossed[link.place];
+        on_link[link.place] += times * crossing;
       }
+      links *= static_cast<Colour>(flow.blocks);
       next.flows[f] =
           mix(mix(next.flows[f], links), (flow.reads ? old.ranks : old.groups)[flow.owner]);
       (flow.reads ? on_rank : in_group)[flow.owner] += mix(9, old.flows[f]);
@@ -246,7 +232,7 @@ class Refinement {
   }
 
   const Plan& plan_;
-  const std::vector<Flow>& flows_;
+  const PlanFlows& flows_;
   const std::vector<std::size_t> channels_;
 };
 
@@ -272,7 +258,7 @@ struct Classes {
 
 class Quotient {
  public:
-  Quotient(const Plan& plan, const std::vector<Flow>& flows, const Partition& partition)
+  Quotient(const Plan& plan, const PlanFlows& flows, const Partition& partition)
       : plan_(plan),
         flows_(flows),
         ranks_(partition.ranks),
@@ -283,8 +269,8 @@ class Quotient {
   Folding make() {
     Folding folding;
     folding.ranks_total = static_cast<int>(plan_.program_of.size());
-    for (const std::size_t link : links_.first)
-      folding.links.push_back(plan_.network.links()[link].bandwidth);
+    for (const std::size_t place : links_.first)
+      folding.links.push_back(plan_.network.links()[flows_.links().link(place)].bandwidth);
     add_windows(folding);
     count_crossings();
     add_background(folding);
@@ -298,8 +284,9 @@ class Quotient {
   void add_windows(Folding& folding) {
     varies_.assign(links_.first.size(), false);
     for (LinkWindow window : plan_.windows) {
-      const auto link_class = static_cast<std::size_t>(links_.of[window.link]);
-      if (links_.first[link_class] != window.link) continue;
+      const std::size_t place = flows_.links().place_of(window.link);
+      const auto link_class = static_cast<std::size_t>(links_.of[place]);
+      if (links_.first[link_class] != place) continue;
       varies_[link_class] = true;
       window.link = static_cast<LinkId>(link_class);
       folding.windows.push_back(window);
@@ -310,11 +297,11 @@ class Quotient {
   void count_crossings() {
     load_.assign(links_.first.size(), 0);
     for (std::size_t f = 0; f < flows_.size(); ++f) {
-      for (const LinkId link : *flows_[f].links) {
-        const auto link_class = static_cast<std::size_t>(links_.of[link]);
-        if (links_.first[link_class] != link) continue;
-        crossings_[key(flow_classes_.of[f], link_class)] += 1;
-        load_[link_class] += flows_[f].copies;
+      for (const Crossings& link : flows_.of(flows_[f])) {
+        const auto link_class = static_cast<std::size_t>(links_.of[link.place]);
+        if (links_.first[link_class] != link.place) continue;
+        crossings_[key(flow_classes_.of[f], link_class)] += link.times;
+        load_[link_class] += link.times * flows_[f].copies;
       }
     }
   }
@@ -322,8 +309,9 @@ class Quotient {
   /// Each link that is in use has the load of its representative.
   void add_background(Folding& folding) {
     for (const LinkLoad& load : background_of(plan_.network)) {
-      const auto link_class = static_cast<std::size_t>(links_.of[load.link]);
-      if (links_.first[link_class] != load.link || load_[link_class] == 0) continue;
+      const std::size_t place = flows_.links().place_of(load.link);
+      const auto link_class = static_cast<std::size_t>(links_.of[place]);
+      if (links_.first[link_class] != place || load_[link_class] == 0) continue;
       load_[link_class] += 1;
       folding.background.push_back({static_cast<LinkId>(link_class), load.rate});
     }
@@ -336,8 +324,7 @@ class Quotient {
   void add_groups(Folding& folding) {
     for (const std::size_t g : groups_.first) {
       std::vector<int> members;
-      for (const int rank : plan_.groups[g].ranks)
-        members.push_back(ranks_.of[static_cast<std::size_t>(rank)]);
+      for (const std::uint32_t rank : flows_.members(g).places) members.push_back(ranks_.of[rank]);
       std::ranges::sort(members);
       const auto distinct = std::unique(members.begin(), members.end()) - members.begin();
       folding.groups.push_back({plan_.groups[g].channel, g, static_cast<int>(distinct), {}});
@@ -346,17 +333,20 @@ class Quotient {
 
   void add_ranks(Folding& folding) {
     for (std::size_t c = 0; c < ranks_.first.size(); ++c) {
-      const std::size_t rank = ranks_.first[c];
-      FoldedRank folded{.rank = static_cast<int>(rank), .multiplicity = ranks_.size[c]};
+      const std::size_t place = ranks_.first[c];
+      FoldedRank folded{.rank = plan_.blocks.rank_at(place),
+                        .multiplicity = ranks_.size[c] * plan_.blocks.count};
       for (std::size_t channel = 0; channel < kChannels; ++channel) {
-        const int group = plan_.group_of[rank][channel];
+        const int group = plan_.group_of[place][channel];
         folded.group_of[channel] = group < 0 ? -1 : groups_.of[static_cast<std::size_t>(group)];
       }
       folding.ranks.push_back(folded);
     }
-    for (std::size_t rank = 0; rank < ranks_.of.size(); ++rank) {
-      folding.ranks[static_cast<std::size_t>(ranks_.of[rank])].members.push_back(
-          static_cast<int>(rank));
+    for (FoldedRank& folded : folding.ranks)
+      folded.members.reserve(static_cast<std::size_t>(folded.multiplicity));
+    for (int rank = 0; rank < folding.ranks_total; ++rank) {
+      const int of = ranks_.of[plan_.blocks.index_of(rank)];
+      folding.ranks[static_cast<std::size_t>(of)].members.push_back(rank);
     }
   }
 
@@ -385,7 +375,7 @@ class Quotient {
     FoldedStream stream{.share = flows_[f].share};
     double slowest = INFINITY;
     std::vector<int> classes;
-    for (const LinkId link : *flows_[f].links) classes.push_back(links_.of[link]);
+    for (const Crossings& link : flows_.of(flows_[f])) classes.push_back(links_.of[link.place]);
     // The constraint of a link class stands once, for its representative.
     std::ranges::sort(classes);
     classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
@@ -403,7 +393,7 @@ class Quotient {
   }
 
   const Plan& plan_;
-  const std::vector<Flow>& flows_;
+  const PlanFlows& flows_;
   Classes ranks_, groups_, flow_classes_, links_;
   std::unordered_map<std::uint64_t, int> crossings_;
   std::vector<int> load_;
@@ -411,7 +401,7 @@ class Quotient {
 };
 
 Folding made(const Plan& plan, bool fold) {
-  const std::vector<Flow> flows = flows_of(plan);
+  const PlanFlows flows(plan);
   const Refinement refinement(plan, flows);
   return Quotient(plan, flows, fold ? refinement.coarsest() : refinement.discrete()).make();
 }
@@ -425,12 +415,14 @@ bool is_plain(const Plan& plan) {
 }  // namespace
 
 Folding fold_plan(const Plan& plan, bool fold) {
+  if (!fold && plan.blocks.count > 1) throw InternalError("a plan of one block only folds");
   if (!fold || !is_plain(plan) || plan.cache == nullptr) return made(plan, fold);
   std::optional<KnownFolding>& known = plan.cache->folding;
+  const auto links = plan.network.shared_links();
   const bool is_same = known && known->groups.is(plan.groups) &&
-                       known->program_of == plan.program_of && known->links == plan.network.links();
-  if (!is_same)
-    known = KnownFolding{plan.groups, plan.program_of, plan.network.links(), made(plan, true)};
+                       known->program_of == plan.program_of &&
+                       (known->links == links || *known->links == *links);
+  if (!is_same) known = KnownFolding{plan.groups, plan.program_of, links, made(plan, true)};
   return known->folding;
 }
 

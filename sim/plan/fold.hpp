@@ -74,7 +74,8 @@ struct Folding {
   int ranks_total = 0;
 };
 
-/// `fold` false: every rank, group and link by itself.
+/// `fold` false: every rank, group and link by itself. REQUIRES: then, a plan of all ranks
+/// (PlanOptions::folds).
 Folding fold_plan(const Plan& plan, bool fold);
 
 }  // namespace stepsim

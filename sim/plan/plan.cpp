@@ -55,7 +55,7 @@ StageShape shape_of(const Plan& plan, const ProgramKey& key, int rank) {
                     .writes = key.writes,
                     .slow = key.slow,
                     .collects_early = key.collects_early};
-  const auto& groups = plan.group_of[static_cast<std::size_t>(rank)];
+  const auto& groups = plan.groups_of(rank);
   for (std::size_t channel = 0; channel < kChannels; ++channel) {
     if (groups[channel] < 0) continue;
     const GroupShape& shape = plan.groups[static_cast<std::size_t>(groups[channel])].shape;
@@ -93,6 +93,15 @@ int program_of(PlanDraft& draft, std::map<StageShape, int>& programs, const Stag
   return entry->second;
 }
 
+/// Whether nothing but its place makes a rank unlike those that hold other data indices: what is
+/// laid out for one of them then holds for all.
+bool differs_by_place_only(const Scenario& scenario, const OpGraph& graph) {
+  const auto& collection = scenario.host.garbage_collection;
+  return scenario.faults == Faults{} && !scenario.data && !scenario.checkpoint &&
+         scenario.cluster.background.empty() && graph.first_chain.empty() &&
+         (!collection || collection->aligned);
+}
+
 /// Adds programs of the ranks from the first that has none up to `end`; they run the draft's graph.
 void add_programs(PlanDraft& draft, const Shared<std::vector<int>>& kinds,
                   const std::vector<Slowness>& slowness, int end) {
@@ -104,8 +113,13 @@ void add_programs(PlanDraft& draft, const Shared<std::vector<int>>& kinds,
   std::map<ProgramKey, int> known;
   auto last = known.end();
   for (int rank = static_cast<int>(plan.program_of.size()); rank < end; ++rank) {
+    if (plan.blocks.block_of(rank) != 0) {
+      const int like = plan.blocks.first_like(rank);
+      plan.program_of.push_back(plan.program_of[static_cast<std::size_t>(like)]);
+      continue;
+    }
     const RankPlace place = order.place_of(rank);
-    const ProgramKey key{kinds[static_cast<std::size_t>(rank)],    place.stage,
+    const ProgramKey key{kinds[plan.blocks.index_of(rank)],        place.stage,
                          loads(scenario, placement, place),        writes_of(plan, scenario, rank),
                          slowness[static_cast<std::size_t>(rank)], collects_early(scenario, rank)};
     if (last == known.end() || last->first != key) {  // neighbours mostly are alike
@@ -121,7 +135,7 @@ void add_programs(PlanDraft& draft, const Shared<std::vector<int>>& kinds,
 
 void check_groups(const Scenario& scenario, const OpGraph& graph) {
   Plan plan(scenario.cluster);
-  add_groups(plan, scenario, graph);
+  add_groups(plan, scenario, graph, LayOut::first_block);
   check_stated_collectives(plan, scenario);
 }
 
@@ -130,7 +144,9 @@ Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions
   plan.warmup = scenario.run.warmup;
   plan.steps = scenario.run.warmup + scenario.run.steps;
   plan.engine = scenario.run.engine;
-  const auto kinds = add_groups(plan, scenario, graph);
+  const bool by_block = options.folds && differs_by_place_only(scenario, graph);
+  const auto kinds =
+      add_groups(plan, scenario, graph, by_block ? LayOut::first_block : LayOut::all_ranks);
   check_stated_collectives(plan, scenario);
   const std::vector<bool> saves = steps_that_save(scenario, options);
   const std::vector<Slowness> slowness = slowness_of_ranks(scenario, options);

@@ -198,9 +198,10 @@ struct Plan {
   std::vector<Operation> operations;
   std::vector<Program> programs;
   std::vector<int> program_of;  ///< by rank
+  Blocks blocks;                ///< groups are there that have a rank of the first of them
   using GroupOf = std::vector<std::array<int, kChannels>>;
   Shared<std::vector<Group>> groups;
-  Shared<GroupOf> group_of;                 ///< [rank][channel]; -1: none
+  Shared<GroupOf> group_of;                 ///< [place in the first block][channel]; -1: none
   std::vector<LinkWindow> windows;          ///< when links are slow
   std::optional<Draws> kernel_draws;        ///< by rank
   std::optional<Draws> collective_draws;    ///< by group
@@ -213,6 +214,10 @@ struct Plan {
   int warmup = 0;
   PlanCache* cache = nullptr;  ///< what its caller keeps from plan to plan (plan_cache.hpp)
 
+  /// By channel, the groups of a rank of the first block; of another one's the ones like them.
+  const std::array<int, kChannels>& groups_of(int rank) const {
+    return group_of[blocks.index_of(rank)];
+  }
   const Program& program(int rank) const {
     return programs[static_cast<std::size_t>(program_of[static_cast<std::size_t>(rank)])];
   }

@@ -41,6 +41,22 @@ struct Tree {
     route.push_back(down(target));
   }
 
+  /// Nodes below a switch of the highest level that has several.
+  std::int64_t period() const {
+    if (leaves == 1) return 1;
+    return pods > 1 ? std::int64_t{nodes_per_leaf} * leaves_per_pod : nodes_per_leaf;
+  }
+  /// A switch is where the first node below it is.
+  LinkId moved(LinkId link, const std::function<int(int)>& of_node) const {
+    const int which = static_cast<int>(link / 2);
+    const bool is_leaf = which < leaves;
+    if ((is_leaf ? leaves : pods) == 1) return link;
+    const int leaf = is_leaf ? which : (which - leaves) * leaves_per_pod;
+    const int other = leaf_of(of_node(leaf * nodes_per_leaf));
+    const int there = is_leaf ? other : leaves + pod_of(other);
+    return static_cast<LinkId>(2 * there) + link % 2;
+  }
+
   std::vector<int> regions(int node) const {
     if (pods == 0) return {leaf_of(node)};
     return {leaf_of(node), pod_of(leaf_of(node))};
@@ -109,6 +125,10 @@ Wiring lay_out(const Cluster& cluster) {
       .route = [tree](Port from, Port to,
                       std::vector<LinkId>& route) { tree.route(from.node, to.node, route); },
       .regions = [tree](int node) { return tree.regions(node); },
+      .period = tree.period(),
+      .moved_link = [tree](
+                        LinkId link,
+                        const std::function<int(int)>& moved) { return tree.moved(link, moved); },
   };
 }
 

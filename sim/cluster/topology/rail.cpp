@@ -36,7 +36,8 @@ std::vector<Objection> objections(const Cluster& cluster) {
 Wiring one_pod() {
   return {.switch_of = [](Port port) { return fmt::format("rail {}", port.nic); },
           .route = [](Port, Port, std::vector<LinkId>&) {},
-          .regions = [](int) { return std::vector<int>{}; }};
+          .regions = [](int) { return std::vector<int>{}; },
+          .period = 1};
 }
 
 Wiring lay_out(const Cluster& cluster) {
@@ -67,6 +68,13 @@ Wiring lay_out(const Cluster& cluster) {
             route.push_back(static_cast<LinkId>(2 * target + 1));
           },
       .regions = [rails](int node) { return std::vector{rails.pod_of(node)}; },
+      .period = rails.nodes_per_pod,
+      .moved_link =
+          [rails](LinkId link, const std::function<int(int)>& moved) {
+            const int rail = static_cast<int>(link / 2), pod = rail / rails.nics;
+            const int other = rails.pod_of(moved(pod * rails.nodes_per_pod));
+            return 2 * static_cast<LinkId>(rail + (other - pod) * rails.nics) + link % 2;
+          },
   };
 }
 

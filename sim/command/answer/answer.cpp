@@ -61,7 +61,7 @@ Answer answer_of(const Scenario& scenario, const Library& library, const AnswerO
                            replicas->asked);
   }
   const int replica = replicas ? replicas->median : 0;
-  const PlanOptions of_replica{.replica = replica, .cache = &cache};
+  const PlanOptions of_replica{.replica = replica, .folds = options.fold, .cache = &cache};
   const Plan plan = make_plan(scenario, graph, of_replica);
   options.lap("plan");
   Answer answer{.simulation = simulate(plan, {.fold = options.fold, .kernels = options.kernels})};

@@ -54,7 +54,7 @@ std::vector<LimitOutcome> add_counterfactuals(Metrics& metrics, const Scenario& 
                                               const Timeline& timeline,
                                               const std::function<bool()>& stop) {
   const auto is_over = [&] { return stop && stop(); };
-  PlanOptions options{.replica = replica, .cache = plan.cache};
+  PlanOptions options{.replica = replica, .folds = true, .cache = plan.cache};
   metrics.fault_costs = fault_costs(scenario, graph, options, is_over);
   if (is_over()) return {};
   metrics.stragglers = stragglers_of(timeline);

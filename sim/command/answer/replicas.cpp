@@ -18,7 +18,7 @@ Replicas run_replicas(const Scenario& scenario, const OpGraph& graph,
       scenario.run.replicas, options.jobs > 0 ? options.jobs : cores,
       [&](int replica) {
         PlanCache cache;
-        const PlanOptions of_replica{.replica = replica, .cache = &cache};
+        const PlanOptions of_replica{.replica = replica, .folds = options.fold, .cache = &cache};
         const Plan plan = make_plan(scenario, graph, of_replica);
         const auto simulation = simulate(plan, {.spans = false, .fold = options.fold});
         std::vector<double> times{mean_step(simulation.timeline).seconds()};

@@ -13,7 +13,7 @@ std::optional<SecondStep> second_step(const Scenario& scenario, const OpGraph& g
   if (!is_shorter || scenario.run.warmup == 0 || !steps_are_alike(scenario)) return std::nullopt;
   SecondStep second{scenario, {}};
   second.scenario.run.warmup = second.scenario.run.steps = 1;
-  second.simulation = simulate(make_plan(second.scenario, graph, {.cache = &cache}));
+  second.simulation = simulate(make_plan(second.scenario, graph, {.folds = true, .cache = &cache}));
   if (!last_step_repeats(second.simulation.timeline)) return std::nullopt;
   return second;
 }

@@ -28,7 +28,8 @@ Plan changed_plan(const Change& change, const ChangeBase& base, const Scenario& 
                   const OpGraph& graph) {
   return change.plan
              ? change.plan(base.plan)
-             : make_plan(scenario, graph, {.replica = base.replica, .cache = base.plan.cache});
+             : make_plan(scenario, graph,
+                         {.replica = base.replica, .folds = true, .cache = base.plan.cache});
 }
 
 Memory memory_of(const Scenario& scenario, const OpGraph& graph) {

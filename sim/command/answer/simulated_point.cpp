@@ -33,7 +33,8 @@ std::string too_large(const Memory& memory) {
 Metrics whole(const Scenario& scenario, const OpGraph& graph, PlanCache& cache) {
   int replica = 0;
   if (scenario.run.replicas > 1) replica = run_replicas(scenario, graph, {.jobs = 1}).median;
-  const Plan plan = make_plan(scenario, graph, {.replica = replica, .cache = &cache});
+  const Plan plan =
+      make_plan(scenario, graph, {.replica = replica, .folds = true, .cache = &cache});
   return measure(scenario, graph, simulate(plan));
 }
 

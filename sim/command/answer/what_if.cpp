@@ -30,7 +30,7 @@ constexpr double kFilled = 1.05;
 
 Seconds step_of(const Scenario& scenario, PlanCache* cache) {
   const OpGraph graph = build(scenario);
-  return step_of(make_plan(scenario, graph, {.cache = cache}));
+  return step_of(make_plan(scenario, graph, {.folds = true, .cache = cache}));
 }
 
 std::vector<Change> all_changes(const Scenario& scenario) {
@@ -181,7 +181,7 @@ void add_workers(std::vector<ChangeOutcome>& changes, int workers, const ChangeB
 Explanation explain(const Scenario& scenario, const Reread& reread) {
   const OpGraph graph = build(scenario);
   PlanCache cache;
-  const PlanOptions options{.cache = &cache};
+  const PlanOptions options{.folds = true, .cache = &cache};
   const Plan plan = make_plan(scenario, graph, options);
   const ChangeBase base{scenario, plan, reread};
   const InterruptNoted noted;

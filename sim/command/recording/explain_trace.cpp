@@ -79,7 +79,8 @@ ExitCode explain_trace(const ExplainOptions& options, std::ostream& out) {
   const OpGraph graph = build(scenario);
   PlanCache cache;
   const int replica = trace.head.replica;
-  const Plan plan = make_plan(scenario, graph, {.replica = replica, .cache = &cache});
+  const Plan plan =
+      make_plan(scenario, graph, {.replica = replica, .folds = true, .cache = &cache});
   Metrics metrics = metrics_of(trace, scenario, graph);
   add_counterfactuals(metrics, scenario, graph, plan, replica, trace.timeline);
   if (!metrics.verdict.is_fault) metrics.verdict.next = trace.head.next;

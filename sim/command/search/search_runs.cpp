@@ -32,7 +32,7 @@ ScenarioArgument with(ScenarioArgument argument, const std::vector<std::string>&
 Seconds mean_step_of(const Scenario& scenario, const OpGraph& graph, PlanCache& cache) {
   if (const auto second = second_step(scenario, graph, cache))
     return mean_step(second->simulation.timeline);
-  return step_of(make_plan(scenario, graph, {.cache = &cache}));
+  return step_of(make_plan(scenario, graph, {.folds = true, .cache = &cache}));
 }
 
 /// Seconds of a step, bytes and MFU; the step is 0 where it does not fit, or leaves no margin where
@@ -76,7 +76,7 @@ StrategyOutcome outcome_of(const Ended& ended) {
 
 CauseSeconds breakdown_of(const Scenario& scenario) {
   const OpGraph graph = build(scenario);
-  return measure(scenario, graph, simulate(make_plan(scenario, graph))).breakdown;
+  return measure(scenario, graph, simulate(make_plan(scenario, graph, {.folds = true}))).breakdown;
 }
 
 /// The mean GPU's seconds by cause in a step, and with `fails` wall time, goodput and the idle share
@@ -84,7 +84,7 @@ CauseSeconds breakdown_of(const Scenario& scenario) {
 std::string training_of(const Scenario& scenario, bool fails) {
   const OpGraph graph = build(scenario);
   PlanCache cache;
-  const PlanOptions options{.cache = &cache};
+  const PlanOptions options{.folds = true, .cache = &cache};
   const Simulation simulation = simulate(make_plan(scenario, graph, options));
   Metrics metrics = measure(scenario, graph, simulation);
   std::vector<double> numbers(metrics.all_ranks.begin(), metrics.all_ranks.end());

@@ -19,6 +19,8 @@ struct PlanOptions {
   /// the one step, from 0, that a checkpoint follows; kNoCheckpoint: none does; absent: those that
   /// are due
   std::optional<int> checkpoint_after = {};
+  /// lays out no ranks that are sure to be like others (Plan::blocks); such a plan only folds
+  bool folds = false;
   PlanCache* cache = nullptr;  ///< what the caller keeps from plan to plan; outlives the plan
 };
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "sim/plan/group/block_symmetry.hpp"
 #include "sim/plan/group/members.hpp"
 #include "sim/plan/plan_cache.hpp"
 #include "sim/scenario/expert_mesh.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 /// Keys of parallelism are compared unless they are left out here: one too many costs time, one too
 /// few would be another plan's groups.
-GroupInputs inputs_of(const Scenario& scenario, const OpGraph& graph) {
+GroupInputs inputs_of(const Scenario& scenario, const OpGraph& graph, LayOut lay_out) {
   Scenario split;
   split.cluster = scenario.cluster;
   if (std::holds_alternative<Dlrm>(scenario.model.shape)) split.model.shape = scenario.model.shape;
@@ -29,7 +30,7 @@ GroupInputs inputs_of(const Scenario& scenario, const OpGraph& graph) {
   split.parallelism.data = {};
   split.parallelism.data.sharding = from.sharding;
   split.parallelism.data.shard_degree = from.shard_degree;
-  return {split, placement_of(scenario), graph.tied_elements > 0};
+  return {split, placement_of(scenario), graph.tied_elements > 0, lay_out == LayOut::first_block};
 }
 
 struct Groups {
@@ -39,12 +40,13 @@ struct Groups {
 
 class GroupMaker {
  public:
-  GroupMaker(const Network& network, const GroupInputs& inputs)
+  GroupMaker(const Network& network, const GroupInputs& inputs, const Blocks& blocks)
       : network_(network),
         scenario_(inputs.split),
         placement_(inputs.placement),
-        split_{scenario_, RankOrdering(scenario_), placement_} {
-    groups_.of_rank.resize(static_cast<std::size_t>(scenario_.cluster.gpus()));
+        split_{scenario_, RankOrdering(scenario_), placement_},
+        symmetry_(network, blocks) {
+    groups_.of_rank.resize(static_cast<std::size_t>(scenario_.cluster.gpus() / blocks.count));
     for (auto& row : groups_.of_rank) row.fill(-1);
     add_all();
     if (inputs.holds_embedding_twice) {
@@ -53,12 +55,21 @@ class GroupMaker {
     }
   }
 
-  Groups take() { return std::move(groups_); }
+  /// Nothing where the blocks are not alike.
+  std::optional<Groups> take() {
+    if (!are_alike_) return std::nullopt;
+    return std::move(groups_);
+  }
 
  private:
+  const Blocks& blocks() const { return symmetry_.blocks(); }
+  /// Replicas, context and data index numbered together, that have all their ranks in the first
+  /// block. Others have theirs in one block, too, shifted by as much.
+  int replicas() const { return scenario_.replicas() / blocks().count; }
+
   void add_all() {
     const Parallelism& split = scenario_.parallelism;
-    for (int stage = 0; stage < split.pipeline.stages; ++stage) {
+    for (int stage = 0; stage < split.pipeline.stages && are_alike_; ++stage) {
       for (const StageGroups& of_channel : stage_groups()) {
         for (Ranks& ranks : of_channel.groups(split_, stage))
           add_collective({of_channel.channel}, std::move(ranks), of_channel.moves(scenario_));
@@ -73,12 +84,12 @@ class GroupMaker {
       }
     }
     // What all of a replica agree on is a few bytes a step: latency only.
-    for (int replica = 0; replica < scenario_.replicas(); ++replica)
+    for (int replica = 0; replica < replicas(); ++replica)
       add_collective({Channel::model}, ranks_of_replica(split_, replica), Moves::none);
     // Most ranks send an activation and a gradient: far more groups than all others.
     if (split.pipeline.stages > 1)
       groups_.all.reserve(groups_.all.size() + 2 * groups_.of_rank.size());
-    for (int stage = 0; stage < split.pipeline.stages; ++stage) {
+    for (int stage = 0; stage < split.pipeline.stages && are_alike_; ++stage) {
       for (int chunk = 0; chunk < split.pipeline.chunks; ++chunk) add_transfers({stage, chunk});
     }
   }
@@ -179,7 +190,7 @@ class GroupMaker {
     const int stages = scenario_.parallelism.pipeline.stages;
     const Channel activation = send_channel(place.stage, next->stage, stages, true);
     const Channel gradient = send_channel(place.stage, next->stage, stages, false);
-    for (int replica = 0; replica < scenario_.replicas(); ++replica) {
+    for (int replica = 0; replica < replicas(); ++replica) {
       for (int t = 0; t < scenario_.parallelism.tensor; ++t) {
         const int here = split_.rank_of(t, replica, place.stage);
         const int there = split_.rank_of(t, replica, next->stage);
@@ -207,25 +218,44 @@ class GroupMaker {
 
   /// One group for each of the channels, all of the same ranks in this order.
   void add_in_order(const std::vector<Channel>& channels, Ranks ranks, Moves moves) {
-    if (ranks.size() < 2) return;
+    if (ranks.size() < 2 || !are_alike_) return;
+    const Reach reach = symmetry_.reach_of(ranks);
+    if (reach == Reach::other_block) {
+      are_alike_ = is_copy(ranks, channels.front());
+      return;
+    }
     Group group{.channel = channels.front(), .ranks = std::move(ranks)};
     lay_out(group, network_, moves);
+    if (reach == Reach::several_blocks && !symmetry_.keeps(group)) are_alike_ = false;
     for (const Channel channel : channels) {
       group.channel = channel;
-      for (const int rank : group.ranks)
-        member(rank, channel) = static_cast<int>(groups_.all.size());
+      for (const int rank : group.ranks) {
+        if (blocks().block_of(rank) == 0)
+          member(rank, channel) = static_cast<int>(groups_.all.size());
+      }
       groups_.all.push_back(group);
     }
   }
 
+  /// Whether the ranks, all of one block, are those of a group of the first block, shifted.
+  bool is_copy(const Ranks& ranks, Channel channel) {
+    const int shift = ranks.front() - blocks().first_like(ranks.front());
+    const int first = member(ranks.front(), channel);
+    if (first < 0) return false;
+    return std::ranges::equal(ranks, groups_.all[static_cast<std::size_t>(first)].ranks, {},
+                              [&](int rank) { return rank - shift; });
+  }
+
   int& member(int rank, Channel channel) {
-    return groups_.of_rank[static_cast<std::size_t>(rank)][static_cast<std::size_t>(channel)];
+    return groups_.of_rank[blocks().index_of(rank)][static_cast<std::size_t>(channel)];
   }
 
   const Network& network_;
   const Scenario& scenario_;
   const Placement& placement_;
   const Split split_;
+  BlockSymmetry symmetry_;
+  bool are_alike_ = true;
   Groups groups_;
 };
 
@@ -246,18 +276,27 @@ std::vector<int> kinds_of(const Groups& groups) {
   return kinds;
 }
 
+KnownGroups made(const Network& network, GroupInputs inputs) {
+  std::vector<Blocks> ways;
+  if (inputs.may_have_blocks) ways = possible_blocks(inputs.split, network);
+  ways.emplace_back();  // of all ranks
+  std::optional<Groups> groups;
+  std::size_t way = 0;
+  while (!(groups = GroupMaker(network, inputs, ways[way]).take())) ++way;
+  std::vector<int> kinds = kinds_of(*groups);
+  return {std::move(inputs), ways[way], std::move(groups->all), std::move(groups->of_rank),
+          std::move(kinds)};
+}
+
 }  // namespace
 
-Shared<std::vector<int>> add_groups(Plan& plan, const Scenario& scenario, const OpGraph& graph) {
+Shared<std::vector<int>> add_groups(Plan& plan, const Scenario& scenario, const OpGraph& graph,
+                                    LayOut lay_out) {
   std::optional<KnownGroups> own;
   std::optional<KnownGroups>& known = plan.cache != nullptr ? plan.cache->groups : own;
-  GroupInputs inputs = inputs_of(scenario, graph);
-  if (!known || known->inputs != inputs) {
-    Groups made = GroupMaker(plan.network, inputs).take();
-    std::vector<int> kinds = kinds_of(made);
-    known = KnownGroups{std::move(inputs), std::move(made.all), std::move(made.of_rank),
-                        std::move(kinds)};
-  }
+  GroupInputs inputs = inputs_of(scenario, graph, lay_out);
+  if (!known || known->inputs != inputs) known = made(plan.network, std::move(inputs));
+  plan.blocks = known->blocks;
   plan.groups = known->all;
   plan.group_of = known->of_rank;
   return known->kinds;

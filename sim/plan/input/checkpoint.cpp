@@ -11,8 +11,7 @@ namespace {
 constexpr Bytes kJoinBytes{8};  // a message "done" from everybody to everybody
 
 bool is_first(const Plan& plan, int rank, Channel channel) {
-  const int group =
-      plan.group_of[static_cast<std::size_t>(rank)][static_cast<std::size_t>(channel)];
+  const int group = plan.groups_of(rank)[static_cast<std::size_t>(channel)];
   return group < 0 || plan.groups[static_cast<std::size_t>(group)].ranks.front() == rank;
 }
 

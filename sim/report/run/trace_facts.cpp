@@ -231,9 +231,8 @@ std::string TraceFacts::of_row(int rank, const std::string& row) const {
 
 const Group* TraceFacts::group_of(int rank, std::string_view row) const {
   const auto channel = channel_named(row);
-  if (!channel || plan_.group_of.size() <= static_cast<std::size_t>(rank)) return nullptr;
-  const int index =
-      plan_.group_of[static_cast<std::size_t>(rank)][static_cast<std::size_t>(*channel)];
+  if (!channel || plan_.group_of.size() <= plan_.blocks.index_of(rank)) return nullptr;
+  const int index = plan_.groups_of(rank)[static_cast<std::size_t>(*channel)];
   return index < 0 ? nullptr : &plan_.groups[static_cast<std::size_t>(index)];
 }
 
