@@ -33,10 +33,10 @@ void append(std::vector<LinkId>& route, const std::vector<LinkId>& more) {
 
 Network::Network(const Cluster& cluster) : cluster_(&cluster) {
   node_ = fitting<NodeTopology>(cluster.node_topology.kind, cluster).lay_out(cluster);
-  for (int node = 0; node < cluster.nodes; ++node) {
-    for (const BytesPerSecond capacity : node_.capacities) links_->push_back({capacity});
-  }
-  nics_ = switches_ = static_cast<LinkId>(links_->size());
+  std::vector<Link> of_node;
+  for (const BytesPerSecond capacity : node_.capacities) of_node.push_back({capacity});
+  links_.set_nodes(std::move(of_node), static_cast<std::size_t>(cluster.nodes));
+  nics_ = switches_ = static_cast<LinkId>(links_.size());
   if (cluster.inter_node) add_fabric(*cluster.inter_node);
 }
 
@@ -44,20 +44,15 @@ void Network::add_fabric(const Fabric& fabric) {
   fabric_ = fitting<Topology>(fabric.topology, *cluster_).lay_out(*cluster_);
   const std::size_t nics =
       static_cast<std::size_t>(cluster_->nodes) * static_cast<std::size_t>(fabric.nics_per_node);
-  links_->resize(links_->size() + 2 * nics, Link{nic_payload(fabric)});
-  switches_ = static_cast<LinkId>(links_->size());
-  for (const BytesPerSecond capacity : fabric_.capacities) links_->push_back({capacity});
-}
-
-std::vector<Link>& Network::own() {
-  if (links_.use_count() > 1) links_ = std::make_shared<std::vector<Link>>(*links_);
-  return *links_;
+  links_.set_nics({nic_payload(fabric)}, 2 * nics);
+  switches_ = static_cast<LinkId>(links_.size());
+  for (const BytesPerSecond capacity : fabric_.capacities) links_.add({capacity});
 }
 
 LinkId Network::add(Added link, BytesPerSecond bandwidth) {
   added_.push_back(std::move(link));
-  own().push_back({bandwidth});
-  return static_cast<LinkId>(links_->size() - 1);
+  links_.add({bandwidth});
+  return static_cast<LinkId>(links_.size() - 1);
 }
 
 // --- names
@@ -107,6 +102,16 @@ LinkId Network::first_like(LinkId link, const Blocks& blocks) const {
   return link - static_cast<LinkId>(node - like(node)) * each;
 }
 
+std::size_t Network::place_of(LinkId link, const Blocks& blocks) const {
+  const bool inside = link < nics_;
+  const LinkId each = inside ? links_of_node() : 2 * static_cast<LinkId>(nics_of(*cluster_));
+  const auto run = static_cast<LinkId>(blocks.nodes), count = static_cast<LinkId>(blocks.count);
+  const LinkId behind = inside ? link : link - nics_;
+  const LinkId node = behind / each;
+  const LinkId place = node / run / count * run + node % run;
+  return (inside ? 0 : nics_ / count) + place * each + behind % each;
+}
+
 std::vector<LinkId> Network::first_links(const Blocks& blocks) const {
   std::vector<LinkId> links;
   const auto add_of_nodes = [&](LinkId first, LinkId each) {
@@ -118,7 +123,7 @@ std::vector<LinkId> Network::first_links(const Blocks& blocks) const {
   };
   add_of_nodes(0, links_of_node());
   if (cluster_->inter_node) add_of_nodes(nics_, 2 * static_cast<LinkId>(nics_of(*cluster_)));
-  for (LinkId link = switches_; link < links_->size(); ++link) {
+  for (LinkId link = switches_; link < links_.size(); ++link) {
     if (first_like(link, blocks) == link) links.push_back(link);
   }
   return links;

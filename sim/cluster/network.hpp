@@ -5,7 +5,6 @@
 // their links have the same numbers, one node after the other.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,22 +16,14 @@
 
 namespace stepsim {
 
-/// One direction of something that transfers share.
-struct Link {
-  BytesPerSecond bandwidth;  ///< payload that the link carries
-  bool operator==(const Link&) const = default;
-};
-
 class Network {
  public:
   /// Lays out the links of a cluster and keeps a pointer to it. Throws UserError when a topology is
   /// unknown or does not fit.
   explicit Network(const Cluster& cluster);
 
-  const std::vector<Link>& links() const { return *links_; }
-  void set_bandwidth(LinkId link, BytesPerSecond bandwidth) { own()[link].bandwidth = bandwidth; }
-  /// The links as they are now, which copies of a network share until one of them changes.
-  std::shared_ptr<const std::vector<Link>> shared_links() const { return links_; }
+  const Links& links() const { return links_; }
+  void set_bandwidth(LinkId link, BytesPerSecond bandwidth) { links_.change(link, {bandwidth}); }
   /// The name of a link, made when asked for: "node 3 nic 5 up".
   std::string name_of(LinkId link) const;
   /// What a link leads from and to: "node 3 nic 5", "leaf 1". One side of a NIC's link is what its
@@ -73,6 +64,9 @@ class Network {
   /// The link that is to nodes of the first block what this one is to those of its own. REQUIRES:
   /// one block, or runs of whole periods and no link that was added.
   LinkId first_like(LinkId link, const Blocks& blocks) const;
+  /// How many links that are first come before the one that is like this one. REQUIRES: the same,
+  /// and a link of a node or a NIC.
+  std::size_t place_of(LinkId link, const Blocks& blocks) const;
   /// All links that are first, in order; for one block all. REQUIRES: the same.
   std::vector<LinkId> first_links(const Blocks& blocks) const;
 
@@ -85,13 +79,12 @@ class Network {
     std::string name, from, to;
   };
   LinkId add(Added link, BytesPerSecond bandwidth);
-  LinkId first_added() const { return static_cast<LinkId>(links_->size() - added_.size()); }
+  LinkId first_added() const { return static_cast<LinkId>(links_.size() - added_.size()); }
 
   const Cluster& cluster() const { return *cluster_; }
 
  private:
   void add_fabric(const Fabric& fabric);
-  std::vector<Link>& own();  ///< the links, to change them
   LinkId nic(Port port, bool up) const;
   /// The links of one node, as numbers of the links of `node`.
   std::vector<LinkId> of_node(int node, std::vector<LinkId> links) const;
@@ -100,7 +93,7 @@ class Network {
   const Cluster* cluster_;
   NodeWiring node_;
   Wiring fabric_;
-  std::shared_ptr<std::vector<Link>> links_ = std::make_shared<std::vector<Link>>();
+  Links links_;
   LinkId nics_ = 0;  ///< where the links of NICs begin; `switches_` is where those of switches do
   LinkId switches_ = 0;
   std::vector<Added> added_;  ///< the last of the links

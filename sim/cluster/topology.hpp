@@ -12,13 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "sim/cluster/links.hpp"
 #include "sim/core/objection.hpp"
 #include "sim/core/quantity.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace stepsim {
-
-using LinkId = std::uint32_t;
 
 /// A place where a transfer enters or leaves the fabric: a NIC of a node.
 struct Port {

@@ -73,6 +73,7 @@ class PlanFlows {
 
  private:
   void add_members(const Plan& plan);
+  void add_streams(const Plan& plan);
   void add(Flow flow, const std::vector<LinkId>& links);
 
   FirstLinks links_;

@@ -136,7 +136,7 @@ class Refinement {
     }
     const FirstLinks& links = flows_.links();
     for (std::size_t place = 0; place < links.size(); ++place) {
-      const Link& link = plan_.network.links()[links.link(place)];
+      const Link link = plan_.network.links()[links.link(place)];
       p.links.push_back(mix(5, std::bit_cast<Colour>(link.bandwidth.bytes_per_second())));
     }
     for (const LinkWindow& window : plan_.windows) {
@@ -418,11 +418,10 @@ Folding fold_plan(const Plan& plan, bool fold) {
   if (!fold && plan.blocks.count > 1) throw InternalError("a plan of one block only folds");
   if (!fold || !is_plain(plan) || plan.cache == nullptr) return made(plan, fold);
   std::optional<KnownFolding>& known = plan.cache->folding;
-  const auto links = plan.network.shared_links();
   const bool is_same = known && known->groups.is(plan.groups) &&
-                       known->program_of == plan.program_of &&
-                       (known->links == links || *known->links == *links);
-  if (!is_same) known = KnownFolding{plan.groups, plan.program_of, links, made(plan, true)};
+                       known->program_of == plan.program_of && known->links == plan.network.links();
+  if (!is_same)
+    known = KnownFolding{plan.groups, plan.program_of, plan.network.links(), made(plan, true)};
   return known->folding;
 }
 

@@ -103,8 +103,12 @@ bool differs_by_place_only(const Scenario& scenario, const OpGraph& graph) {
 }
 
 /// Adds programs of the ranks from the first that has none up to `end`; they run the draft's graph.
+/// `slowness`: of each rank; {}: none is slow.
 void add_programs(PlanDraft& draft, const Shared<std::vector<int>>& kinds,
                   const std::vector<Slowness>& slowness, int end) {
+  const auto slowness_of = [&](int rank) {
+    return slowness.empty() ? Slowness{} : slowness[static_cast<std::size_t>(rank)];
+  };
   const Scenario& scenario = draft.scenario;
   Plan& plan = draft.plan;
   const Placement placement = placement_of(scenario);
@@ -119,9 +123,9 @@ void add_programs(PlanDraft& draft, const Shared<std::vector<int>>& kinds,
       continue;
     }
     const RankPlace place = order.place_of(rank);
-    const ProgramKey key{kinds[plan.blocks.index_of(rank)],        place.stage,
-                         loads(scenario, placement, place),        writes_of(plan, scenario, rank),
-                         slowness[static_cast<std::size_t>(rank)], collects_early(scenario, rank)};
+    const ProgramKey key{
+        kinds[plan.blocks.index_of(rank)], place.stage,       loads(scenario, placement, place),
+        writes_of(plan, scenario, rank),   slowness_of(rank), collects_early(scenario, rank)};
     if (last == known.end() || last->first != key) {  // neighbours mostly are alike
       bool is_new = false;
       std::tie(last, is_new) = known.emplace(key, 0);
@@ -149,7 +153,8 @@ Plan make_plan(const Scenario& scenario, const OpGraph& graph, const PlanOptions
       add_groups(plan, scenario, graph, by_block ? LayOut::first_block : LayOut::all_ranks);
   check_stated_collectives(plan, scenario);
   const std::vector<bool> saves = steps_that_save(scenario, options);
-  const std::vector<Slowness> slowness = slowness_of_ranks(scenario, options);
+  std::vector<Slowness> slowness;
+  if (!scenario.faults.slow_gpus.empty()) slowness = slowness_of_ranks(scenario, options);
   if (!graph.first_chain.empty()) {
     const OpGraph first = graph_of_first(graph);
     PlanDraft draft{.scenario = scenario, .graph = first, .plan = plan, .saves = saves};

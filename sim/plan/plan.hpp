@@ -147,6 +147,7 @@ struct Program {
 struct Stream {
   double share = 1;  ///< share of the flow's bytes and rate
   std::vector<LinkId> links;
+  bool operator==(const Stream&) const = default;
 };
 
 /// Ranks that communicate together, and the links that the patterns of their operations use.

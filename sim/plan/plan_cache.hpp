@@ -5,7 +5,6 @@
 // classes of ranks as well. A caller hands its cache to make_plan; plans without one start anew.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -19,7 +18,7 @@ namespace stepsim {
 struct KnownFolding {
   Shared<std::vector<Group>> groups;
   std::vector<int> program_of;
-  std::shared_ptr<const std::vector<Link>> links;
+  Links links;
   Folding folding;
 };
 

@@ -33,6 +33,11 @@ GroupInputs inputs_of(const Scenario& scenario, const OpGraph& graph, LayOut lay
   return {split, placement_of(scenario), graph.tied_elements > 0, lay_out == LayOut::first_block};
 }
 
+/// Most are in order already.
+void put_in_order(Ranks& ranks) {
+  if (!std::ranges::is_sorted(ranks)) std::ranges::sort(ranks);
+}
+
 struct Groups {
   std::vector<Group> all;
   Plan::GroupOf of_rank;
@@ -133,7 +138,13 @@ class GroupMaker {
   /// `holders`: of the same parameters, on each stage in order of rank. Neighbours share a copy of
   /// what is sharded; those that hold the same shard are a group, too.
   void add_reductions(const std::vector<Ranks>& holders, ReductionChannels channels) {
+    std::vector<Channel> on_shares{channels.reduce};
+    if (scenario_.parallelism.data.sharding.shards_optimizer) on_shares.push_back(channels.gather);
     const auto groups = static_cast<std::size_t>(scenario_.shard_groups());
+    if (groups == 1) {  // no two ranks hold the same shard
+      add_in_order(on_shares, node_by_node(holders), Moves::rings);
+      return;
+    }
     const std::size_t size = holders.front().size() / groups;
     std::vector<std::vector<Ranks>> sharing(groups, std::vector<Ranks>(holders.size()));
     std::vector<Ranks> same_shard(holders.size() * size);
@@ -143,10 +154,8 @@ class GroupMaker {
         same_shard[stage * size + i % size].push_back(holders[stage][i]);
       }
     }
-    std::vector<Channel> on_shares{channels.reduce};
-    if (scenario_.parallelism.data.sharding.shards_optimizer) on_shares.push_back(channels.gather);
-    for (const auto& of_stages : sharing)
-      add_in_order(on_shares, node_by_node(of_stages), Moves::rings);
+    for (auto& of_stages : sharing)
+      add_in_order(on_shares, node_by_node(std::move(of_stages)), Moves::rings);
     for (auto& ranks : same_shard)
       add_collective({channels.across}, std::move(ranks), Moves::rings);
   }
@@ -156,8 +165,8 @@ class GroupMaker {
   /// share nodes, in order of rank.
   Ranks node_by_node(std::vector<Ranks> of_stages) const {
     if (of_stages.size() == 1) {
-      std::ranges::sort(of_stages.front());
-      return of_stages.front();
+      put_in_order(of_stages.front());
+      return std::move(of_stages.front());
     }
     std::map<int, std::set<std::size_t>> stages_on;
     for (std::size_t stage = 0; stage < of_stages.size(); ++stage) {
@@ -212,7 +221,7 @@ class GroupMaker {
   }
 
   void add_collective(const std::vector<Channel>& channels, Ranks ranks, Moves moves) {
-    std::ranges::sort(ranks);
+    put_in_order(ranks);
     add_in_order(channels, std::move(ranks), moves);
   }
 

@@ -54,6 +54,23 @@ TEST_CASE("a rail-optimised fabric has only NICs, which carry what they reach") 
   CHECK(names(network, network.route(5, 1)) == Names{"node 2 nic 1 up", "node 0 nic 1 down"});
 }
 
+TEST_CASE("a link that changes leaves those like it as they were, and copies of its network, too") {
+  const Cluster cluster = cluster_of(3, 2, {});
+  Network network(cluster);
+  const Network before = network;
+  const LinkId storage = network.add({"storage", "storage", "node 0"}, 3_GBps);
+  const LinkId nic = network.first_nic() + 1;
+  network.set_bandwidth(nic, 7_GBps);
+  const LinkId cores = network.add({"cores", "cores", "node 0"}, 5_GBps);
+  CHECK(network.links()[nic].bandwidth == 7_GBps);
+  CHECK(network.links()[storage].bandwidth == 3_GBps);
+  CHECK(network.links()[cores].bandwidth == 5_GBps);
+  CHECK(network.links().size() == before.links().size() + 2);
+  for (LinkId link = 0; link < before.links().size(); ++link)
+    CHECK((network.links()[link] == before.links()[link]) == (link != nic));
+  CHECK_FALSE(network.links() == before.links());
+}
+
 TEST_CASE("inside a node each GPU has a link out and a link in") {
   const Cluster cluster = cluster_of(2, 4, {.nics_per_node = 1});
   const Network network(cluster);
