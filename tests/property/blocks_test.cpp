@@ -1,6 +1,7 @@
-// A plan of one block folds as the plan of all ranks does, and runs the same programs.
+// A plan of one block folds as the plan of all ranks does, and takes as long to the last bit.
 #include <doctest/doctest.h>
 
+#include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/fold.hpp"
 #include "tests/property/random_scenario.hpp"
@@ -71,6 +72,8 @@ int check_blocks(const Scenario& scenario) {
   CHECK(whole.blocks.count == 1);
   check_same_work(first, whole);
   check_same_folding(first, whole);
+  CHECK(simulate(first, {.spans = false}).timeline.step_ends ==
+        simulate(whole, {.spans = false}).timeline.step_ends);
   return first.blocks.count;
 }
 
