@@ -31,7 +31,8 @@ struct OutputText {
 /// renamed.
 void save_files(const std::vector<OutputText>& files);
 
-/// The first `most` bytes of a regular file; empty where there is none or it cannot be read. Looking at what an output would replace is not reading it (sim/core/files_read.hpp).
+/// The first `most` bytes of a regular file; empty where there is none or it cannot be read. To look
+/// at what an output would replace is not to read it (sim/core/files_read.hpp).
 std::string beginning_of(const std::string& path, std::size_t most);
 
 }  // namespace stepsim
