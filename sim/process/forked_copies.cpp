@@ -78,10 +78,11 @@ std::optional<std::int64_t> next_piece(int line) {
 struct Header {
   std::uint64_t length = 0;
   std::uint64_t stays = 0;  // 1: the copy waits for another piece
+  double seconds = 0;       // that the piece took
 };
 
-bool send_answer(int line, const std::string& answer, bool stays) {
-  const Header header{answer.size(), stays ? 1U : 0U};
+bool send_answer(int line, const std::string& answer, bool stays, double seconds) {
+  const Header header{answer.size(), stays ? 1U : 0U, seconds};
   return send_all(line, &header, sizeof header) && send_all(line, answer.data(), answer.size());
 }
 
@@ -107,7 +108,7 @@ int answers_to = -1;  ///< the line of a copy
 /// SimGrid aborts, or runs into a null pointer, where it gets no memory for a stack.
 void on_crash(int signal) {
   if (is_out_of_memory()) {
-    constexpr Header kHeader{1, 0};
+    constexpr Header kHeader{1, 0, 0};
     const char letter = static_cast<char>('a' + static_cast<int>(Ending::out_of_memory));
     if (send_all(answers_to, &kHeader, sizeof kHeader)) send_all(answers_to, &letter, 1);
     _exit(0);
@@ -193,9 +194,11 @@ bool ForkedCopies::give_to_one_that_waits(std::int64_t index) {
 /// What a copy does, from its start to its end.
 void ForkedCopies::work_on(std::int64_t index, int line) {
   for (std::optional<std::int64_t> next = index; next;) {
+    const auto begin = Clock::now();
     const std::string answer = answer_of(work_, *next);
     const bool stays = keeps_copies() && !is_module_loaded("simgrid");
-    next = send_answer(line, answer, stays) && stays ? next_piece(line) : std::nullopt;
+    const bool is_heard = send_answer(line, answer, stays, seconds_since(begin));
+    next = is_heard && stays ? next_piece(line) : std::nullopt;
   }
   _exit(0);
 }
@@ -224,7 +227,7 @@ void ForkedCopies::end_late_ones() {
     if (copies_[i].state != State::works || seconds_since(copies_[i].begin) < limits_.seconds)
       continue;
     end(copies_[i]);
-    leave(i, Ending::timed_out, fmt::format("longer than {:g} s", limits_.seconds));
+    leave(i, Ending::timed_out, late_text());
   }
 }
 
@@ -252,6 +255,9 @@ void ForkedCopies::hear(std::size_t i) {
   copy.state = header->stays != 0 ? State::waits : State::leaves;
   const std::string answer = copy.said.substr(sizeof(Header));
   copy.said.clear();
+  // An answer may come before anybody has looked whether it is late.
+  if (limits_.seconds > 0 && header->seconds >= limits_.seconds)
+    return on_end_({copy.index, Ending::timed_out, late_text()});
   const auto how = static_cast<Ending>(answer.front() - 'a');
   on_end_({copy.index, how, how == Ending::out_of_memory ? memory_text() : answer.substr(1)});
 }
@@ -268,6 +274,10 @@ void ForkedCopies::hear_end(std::size_t i) {
   } else if (copy.state == State::works) {
     on_end_({copy.index, Ending::crashed, crash_text(signal)});
   }
+}
+
+std::string ForkedCopies::late_text() const {
+  return fmt::format("longer than {:g} s", limits_.seconds);
 }
 
 std::string ForkedCopies::memory_text() const {

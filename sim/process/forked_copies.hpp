@@ -56,6 +56,7 @@ class ForkedCopies {
   int hear_all(int milliseconds);
   void hear(std::size_t i);
   void leave(std::size_t i, Ending how, std::string text);
+  std::string late_text() const;
   std::string memory_text() const;
   static void end(const Copy& copy);
 
