@@ -58,7 +58,7 @@ void add_known(std::vector<ChangeOutcome>& outcomes, const Metrics& m,
     add(ChangeKind::hardware, "without " + cost.title, cost.without);
   if (!m.stragglers.empty()) add(ChangeKind::hardware, "without stragglers", m.without_stragglers);
   std::ranges::stable_sort(outcomes, [](const auto& a, const auto& b) {
-    return std::pair(a.kind, a.step) < std::pair(b.kind, b.step);
+    return std::pair(a.kind, rounded(a.step)) < std::pair(b.kind, rounded(b.step));
   });
 }
 
@@ -173,7 +173,8 @@ void add_workers(std::vector<ChangeOutcome>& changes, int workers, const ChangeB
       changes, [&](const ChangeOutcome& other) { return other.settings == change.settings; });
   if (known) return;
   const auto outcome = simulate_change(change, base);
-  if (outcome) changes.push_back(*outcome);
+  // Before others that take as long: it is the least that is enough.
+  if (outcome) changes.insert(changes.begin(), *outcome);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "sim/report/measure/explain.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -31,7 +32,7 @@ bool leaves_room(const Memory& memory, Bytes peak) {
 
 /// Whether a change makes the step shorter than another one does, or as short with fewer keys.
 bool is_better(const ChangeOutcome& a, const ChangeOutcome& b) {
-  if (a.settings.size() == b.settings.size()) return a.step < b.step;
+  if (a.settings.size() == b.settings.size()) return rounded(a.step) < rounded(b.step);
   const double margin = a.settings.size() < b.settings.size() ? kAlike : -kAlike;
   return a.step < b.step * (1 + margin);
 }
@@ -98,6 +99,12 @@ PathSummary summary_of_path(const Timeline& timeline) {
                            [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
   for (const RankTimeline& rank : timeline.ranks) summary.ranks.push_back(rank.rank);
   return summary;
+}
+
+double rounded(Seconds step) {
+  int exponent = 0;
+  const double mantissa = std::frexp(step.seconds(), &exponent);
+  return std::ldexp(std::round(std::ldexp(mantissa, 30)), exponent - 30);
 }
 
 const ChangeOutcome* best_setting(const Metrics& metrics,

@@ -71,6 +71,9 @@ struct Explanation {
 
 PathSummary summary_of_path(const Timeline& timeline);
 
+/// A step to 30 bits, a billionth: what differs by less takes as long, and its order is not chance.
+double rounded(Seconds step);
+
 /// The best of the settings that fit in memory, or nullptr when none saves anything. Where the
 /// scenario itself does not fit, it is the fastest setting that does, or nullptr when none does.
 const ChangeOutcome* best_setting(const Metrics& metrics,

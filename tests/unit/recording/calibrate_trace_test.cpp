@@ -9,6 +9,7 @@
 #include "sim/cluster/kernel_time.hpp"
 #include "sim/command/answer/answer.hpp"
 #include "sim/command/calibrate.hpp"
+#include "sim/core/files_read.hpp"
 #include "sim/core/source.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/report/recording/against.hpp"
@@ -108,6 +109,7 @@ const Calibrated& calibrated() {
 
 std::string refusal(const CalibrateTraceOptions& options) {
   std::ostringstream out, notes;
+  forget_reads();  // each is a program of its own
   try {
     calibrate_trace(options, out, notes);
     return "";

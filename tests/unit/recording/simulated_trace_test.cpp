@@ -11,6 +11,7 @@
 #include "sim/command/explain.hpp"
 #include "sim/command/run.hpp"
 #include "sim/core/error.hpp"
+#include "sim/core/files_read.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/recording/simulated/read_simulated.hpp"
@@ -35,6 +36,7 @@ Ran ran(const TemporaryFolder& folder, const std::string& scenario, TraceWords w
         std::vector<std::string> settings = {}) {
   const std::string path = folder.file("trace.json");
   std::ostringstream out, notes;
+  forget_reads();  // each run is a program of its own
   run({.scenario = {scenario, std::move(settings)},
        .format = "json",
        .trace = path,

@@ -42,6 +42,7 @@ TEST_CASE("the keys of a result are a schema: none comes or goes with the number
                                         "interrupted",
                                         "step_time_s",
                                         "steps_s",
+                                        "chaos",
                                         "tokens_per_s",
                                         "samples_per_s",
                                         "tokens_per_s_per_gpu",
