@@ -14,9 +14,8 @@ namespace stepsim {
 Replicas run_replicas(const Scenario& scenario, const OpGraph& graph,
                       const ReplicaOptions& options) {
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  const auto answers = run_forked(
-      scenario.run.replicas, options.jobs > 0 ? options.jobs : cores,
-      [&](int replica) {
+  const auto answers =
+      run_forked(scenario.run.replicas, options.jobs > 0 ? options.jobs : cores, [&](int replica) {
         PlanCache cache;
         const PlanOptions of_replica{.replica = replica, .folds = options.fold, .cache = &cache};
         const Plan plan = make_plan(scenario, graph, of_replica);
@@ -28,8 +27,7 @@ Replicas run_replicas(const Scenario& scenario, const OpGraph& graph,
             times.push_back(step.seconds());
         }
         return text_of(times);
-      },
-      Copies::kept);
+      });
   Replicas replicas{.asked = scenario.run.replicas};
   std::vector<int> numbers;
   for (std::size_t i = 0; i < answers.size(); ++i) {
