@@ -24,7 +24,7 @@ using Json = nlohmann::json;
 using namespace stepsim;
 
 constexpr double kExact = 1e-9;
-// Where transfers meet: of 300 scenarios none took longer by more than a hundredth.
+// Where transfers meet: none of 300 scenarios took longer by more than this share.
 constexpr double kMeeting = 0.05;
 
 Json answer_of(const std::string& file, const std::string& options = "") {
