@@ -23,6 +23,16 @@ function(add_room name)
   set_property(GLOBAL APPEND PROPERTY STEPSIM_ROOMS ${name})
 endfunction()
 
+# add_module(NAME ROOM LINK LIBRARY ... SOURCES ...): a part of the program that comes with large libraries, loaded by
+# that room when it is needed (sim/core/system/module.hpp).
+function(add_module name room)
+  cmake_parse_arguments(MODULE "" "" "LINK;SOURCES" ${ARGN})
+  add_library(stepsim_${name} MODULE ${MODULE_SOURCES})
+  target_link_libraries(stepsim_${name} PRIVATE stepsim_options ${MODULE_LINK})
+  set_target_properties(stepsim_${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${STEPSIM_MODULES})
+  add_dependencies(stepsim_${room} stepsim_${name})
+endfunction()
+
 # link_rooms(TARGET ROOM ...): links these rooms and all that they need, each once, the lowest first.
 function(link_rooms target)
   set(wanted)

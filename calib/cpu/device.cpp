@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include "sim/core/cpuinfo.hpp"
+#include "sim/core/system/cpuinfo.hpp"
 
 namespace stepsim::cpu {
 namespace {

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "sim/command/answer/simulated_point.hpp"
-#include "sim/core/files_read.hpp"
+#include "sim/core/system/files_read.hpp"
 #include "sim/core/trim.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/core/open_file.hpp"
+#include "sim/core/system/open_file.hpp"
 
 namespace stepsim {
 namespace {

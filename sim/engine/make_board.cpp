@@ -1,6 +1,6 @@
 // Chooses the board. SimGrid comes with libraries that take most of a start, so that it is a
 // module.
-#include "sim/core/module.hpp"
+#include "sim/core/system/module.hpp"
 #include "sim/engine/exact_board.hpp"
 #include "sim/engine/simgrid/module.hpp"
 

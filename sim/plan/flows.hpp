@@ -1,9 +1,8 @@
 // What ranks and groups put on links: the nodes and edges between them that folding colours.
 //
-// Of ranks that blocks show to be alike only those of the first one are there, and of links those
-// that are the first of their kind (Plan::blocks); both are numbered by their places among these.
-// PlanFlows of the other blocks cross a first link as often as this block's flow crosses the links that
-// are like it.
+// Where blocks of nodes are alike (Plan::blocks), the graph has the ranks of the first block only,
+// and the first link of each kind; both are numbered by their places among these. Flows of the other
+// blocks cross a first link as often as this block's flow crosses the links that are like it.
 #pragma once
 
 #include <cstdint>

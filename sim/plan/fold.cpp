@@ -86,7 +86,8 @@ struct Partition {
   int classes() const { return count(ranks) + count(groups) + count(flows) + count(links); }
 };
 
-/// Of the first block alone: what is like each other has the same colour (sim/cluster/blocks.hpp).
+/// Refines the first block alone: ranks, groups and links of other blocks have the colours of those
+/// that they are like in it (sim/cluster/blocks.hpp).
 class Refinement {
  public:
   Refinement(const Plan& plan, const PlanFlows& flows)

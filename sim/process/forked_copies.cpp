@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "sim/core/error.hpp"
-#include "sim/core/module.hpp"
+#include "sim/core/system/module.hpp"
 #include "sim/process/out_of_memory.hpp"
 #include "sim/text/humanise.hpp"
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "sim/core/error.hpp"
-#include "sim/core/module.hpp"
+#include "sim/core/system/module.hpp"
 #include "sim/process/forked_copies.hpp"
 #include "sim/process/launcher.hpp"
 #include "sim/process/messages.hpp"

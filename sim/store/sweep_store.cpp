@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "sim/core/error.hpp"
-#include "sim/core/files_read.hpp"
+#include "sim/core/system/files_read.hpp"
 #include "sim/store/axes_text.hpp"
 #include "sim/store/damaged_file.hpp"
 #include "sim/store/sweep_tables.hpp"

@@ -32,7 +32,7 @@ struct OutputText {
 void save_files(const std::vector<OutputText>& files);
 
 /// The first `most` bytes of a regular file; empty where there is none or it cannot be read. To look
-/// at what an output would replace is not to read it (sim/core/files_read.hpp).
+/// at what an output would replace is not to read it (sim/core/system/files_read.hpp).
 std::string beginning_of(const std::string& path, std::size_t most);
 
 }  // namespace stepsim

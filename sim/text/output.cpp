@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "sim/core/error.hpp"
-#include "sim/core/files_read.hpp"
+#include "sim/core/system/files_read.hpp"
 #include "sim/text/file.hpp"
 
 namespace stepsim {

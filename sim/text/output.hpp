@@ -29,7 +29,8 @@ struct Output {
 /// so that links are seen), and where one would replace a file that somebody else made, or has
 /// changed since; IoError where a file or its folder takes nothing. Devices and pipes take all.
 void check_outputs(const std::vector<Output>& outputs);
-/// The same of those outputs whose file is there; folders of others are still to be made.
+/// Refuses what check_outputs() does, of the outputs whose file is there already: folders of others
+/// are still to be made.
 void check_replaced(const std::vector<Output>& outputs);
 
 }  // namespace stepsim

@@ -21,7 +21,6 @@ class BoardCalls : private BoardUser {
   void transfer(const FoldedStream& stream, double bytes, double rate, double date, Call done) {
     board_->transfer(stream, bytes, rate, date, keep(std::move(done)));
   }
-  void end_background() { board_->end_background(); }
   void run() { board_->run(); }
   std::int64_t transfers() const { return board_->transfers(); }
 

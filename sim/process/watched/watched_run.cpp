@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/core/files_read.hpp"
+#include "sim/core/system/files_read.hpp"
 #include "sim/process/watched/call_filter.hpp"
 #include "sim/process/watched/path_calls.hpp"
 #include "sim/text/scratch_folder.hpp"

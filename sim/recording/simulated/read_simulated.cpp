@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
-#include "sim/core/files_read.hpp"
+#include "sim/core/system/files_read.hpp"
 #include "sim/core/source.hpp"
 #include "sim/core/version.hpp"
 #include "sim/recording/kineto/byte_source.hpp"

@@ -1,5 +1,5 @@
 // Entries of /proc/cpuinfo, as kernels of several architectures write them.
-#include "sim/core/cpuinfo.hpp"
+#include "sim/core/system/cpuinfo.hpp"
 
 #include <doctest/doctest.h>
 

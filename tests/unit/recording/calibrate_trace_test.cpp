@@ -9,7 +9,7 @@
 #include "sim/cluster/kernel_time.hpp"
 #include "sim/command/answer/answer.hpp"
 #include "sim/command/calibrate.hpp"
-#include "sim/core/files_read.hpp"
+#include "sim/core/system/files_read.hpp"
 #include "sim/core/source.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/report/recording/against.hpp"

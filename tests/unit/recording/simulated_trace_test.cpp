@@ -11,7 +11,7 @@
 #include "sim/command/explain.hpp"
 #include "sim/command/run.hpp"
 #include "sim/core/error.hpp"
-#include "sim/core/files_read.hpp"
+#include "sim/core/system/files_read.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/recording/simulated/read_simulated.hpp"

@@ -1,5 +1,5 @@
 // Opens and reads with the system's own calls: streams cannot wait for a pipe for a limited time.
-#include "sim/core/open_file.hpp"
+#include "sim/core/system/open_file.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "sim/core/error.hpp"
-#include "sim/core/files_read.hpp"
+#include "sim/core/system/files_read.hpp"
 #include "sim/core/source.hpp"
 
 namespace stepsim {

@@ -1,5 +1,5 @@
 // Keeps what was read as pairs of device and inode.
-#include "sim/core/files_read.hpp"
+#include "sim/core/system/files_read.hpp"
 
 #include <mutex>
 #include <set>

@@ -10,7 +10,7 @@ namespace stepsim {
 /// Remembers, for the whole process, a file that is read: by device and inode, so that links and
 /// relative paths lead to the same one. What is no regular file loses nothing and is left out.
 void note_read(const struct stat& file);
-/// The same of the file at `path`; of none where nothing is there.
+/// Remembers the file to which `path` leads, if there is one.
 void note_read(const std::string& path);
 
 /// Forgets them all: what follows in this process is another run.

@@ -1,5 +1,5 @@
 // Lines of /proc/cpuinfo, cut at their first colon.
-#include "sim/core/cpuinfo.hpp"
+#include "sim/core/system/cpuinfo.hpp"
 
 #include <sstream>
 

@@ -1,7 +1,6 @@
 // dlopen, and where modules are.
-#include "sim/core/module.hpp"
+#include "sim/core/system/module.hpp"
 
-#include <array>
 #include <filesystem>
 
 #include <dlfcn.h>
