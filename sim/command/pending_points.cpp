@@ -1,9 +1,10 @@
-// Scenarios are told apart by their fingerprints.
+// What is due of a sweep, and how copies of the process ended as outcomes of points.
 #include "sim/command/pending_points.hpp"
 
 #include <utility>
 
 #include "sim/command/answer/simulated_point.hpp"
+#include "sim/core/trim.hpp"
 #include "sim/plan/load.hpp"
 
 namespace stepsim {
@@ -11,6 +12,30 @@ namespace {
 
 /// A few milliseconds of looking into the file.
 constexpr int kLookedAt = 1000;
+
+PointState state_of(Ending how) {
+  switch (how) {
+    case Ending::user_error:
+      return PointState::refused;
+    case Ending::timed_out:
+      return PointState::timed_out;
+    case Ending::out_of_memory:
+      return PointState::out_of_memory;
+    case Ending::crashed:
+      return PointState::crashed;
+    default:
+      return PointState::failed;
+  }
+}
+
+/// The scenario of a point whose copy did not live to tell.
+std::string fingerprint_of_point(const Sweep& sweep, std::int64_t point) {
+  try {
+    return fingerprint_of(scenario_of(sweep, point, known_names()));
+  } catch (const UserError&) {  // there is none
+    return "";
+  }
+}
 
 }  // namespace
 
@@ -34,58 +59,24 @@ NextPiece PendingPoints::next() {
   for (int looked_at = 0; next_ < points_.count(); ++looked_at) {
     if (looked_at == kLookedAt) return NextPiece::later();
     const std::int64_t i = next_++;
-    if (!is_due(i)) continue;
-    const std::int64_t point = points_[i];
-    Scenario scenario;
-    try {
-      scenario = scenario_of(sweep_, point, known_names());
-    } catch (const UserError& error) {  // known without a copy
-      add({point,
-           {.state = PointState::refused, .reason = sentence_of(error), .numbers = {}},
-           "",
-           build_});
-      return NextPiece::later();
-    }
-    const std::string fingerprint = fingerprint_of(scenario);
-    if (const auto known = store_.settled_like(fingerprint)) {
-      add({point, known->outcome, fingerprint, known->build});
-      return NextPiece::later();
-    }
-    const auto waiting = waiting_.find(fingerprint);
-    if (waiting != waiting_.end()) {
-      waiting->second.push_back(point);
-      return NextPiece::later();
-    }
-    waiting_[fingerprint];
-    under_way_[point] = std::move(scenario);
-    return {point};
+    if (is_due(i)) return {points_[i]};
   }
   return {std::nullopt};
 }
 
-const Scenario* PendingPoints::resolved(std::int64_t point) const {
-  const auto found = under_way_.find(point);
-  return found != under_way_.end() ? &found->second : nullptr;
-}
-
-void PendingPoints::keep(std::int64_t point, const Outcome& outcome) {
-  const auto found = under_way_.find(point);
-  const std::string fingerprint = fingerprint_of(found->second);
-  under_way_.erase(found);
-  add({point, outcome, fingerprint, build_});
-  const auto waiting = waiting_.find(fingerprint);
-  if (waiting == waiting_.end()) return;
-  for (const std::int64_t other : waiting->second) add({other, outcome, fingerprint, build_});
-  waiting_.erase(waiting);
+void PendingPoints::keep(const Ended& ended) {
+  if (ended.how == Ending::result) {
+    const PointAnswer answer = point_answer_of(ended.text);
+    store_.add({ended.index, answer.outcome, answer.scenario, build_});
+  } else {
+    const Outcome outcome{state_of(ended.how), on_one_line(ended.text), {}};
+    store_.add({ended.index, outcome, fingerprint_of_point(sweep_, ended.index), build_});
+  }
+  on_done_();
 }
 
 bool PendingPoints::is_due(std::int64_t i) const {
   return shard_.has(i) && !store_.has_settled(points_[i]);
-}
-
-void PendingPoints::add(const SweepPoint& point) {
-  store_.add(point);
-  on_done_();
 }
 
 }  // namespace stepsim

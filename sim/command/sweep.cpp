@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <optional>
 #include <ostream>
+#include <string>
 #include <thread>
+#include <unordered_map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -95,33 +97,6 @@ SweepRecord record_of(const Sweep& sweep, const PointList& points, const SweepOp
           .axes = sweep.axes,
           .points = points.count(),
           .objective = sweep.objective};
-}
-
-Outcome outcome_of_copy(const Ended& ended) {
-  if (ended.how == Ending::result) return outcome_of(ended.text);
-  const std::string reason = on_one_line(ended.text);
-  switch (ended.how) {
-    case Ending::user_error:
-      return {PointState::refused, reason, {}};
-    case Ending::timed_out:
-      return {PointState::timed_out, reason, {}};
-    case Ending::out_of_memory:
-      return {PointState::out_of_memory, reason, {}};
-    case Ending::crashed:
-      return {PointState::crashed, reason, {}};
-    default:
-      return {PointState::failed, reason, {}};
-  }
-}
-
-/// Does all but the simulation of a point in this process, so that its copies find libraries
-/// linked, files read and memory at hand: a third of a small point's time.
-void warm_up(const Sweep& sweep, std::int64_t point, PlanCache& cache) {
-  try {
-    const Scenario scenario = scenario_of(sweep, point, known_names());
-    fold_plan(make_plan(scenario, build(scenario), {.folds = true, .cache = &cache}), true);
-  } catch (const std::exception&) {  // the copy that simulates the point will say so
-  }
 }
 
 /// An objective that no point can have is said before the first of them is simulated.
@@ -256,35 +231,73 @@ SweepStore opened(const std::string& path) {
   return SweepStore::is_read_only(path) ? SweepStore::reader(path) : SweepStore(path);
 }
 
-/// How a rank does a point. By default a lone process does as many at a time as there are cores;
-/// where there are several ranks each does one. What `due` has read already need not be read again.
-RankWork work_of(const Job& job, const SweepOptions& options, const Ranks& ranks, PlanCache& cache,
-                 const PendingPoints* due = nullptr) {
-  const auto work = [&job, &cache, due](std::int64_t point) {
+/// Simulates points one after another. What they leave behind spares those that follow work.
+class PointWork {
+ public:
+  explicit PointWork(const Sweep& sweep) : sweep_(sweep), names_(known_names()) {}
+
+  /// Does all but the simulation of a point in this process, so that its copies find libraries
+  /// linked, files read and memory at hand: a third of a small point's time.
+  void warm_up(std::int64_t point) {
     try {
-      if (const Scenario* resolved = due != nullptr ? due->resolved(point) : nullptr)
-        return line_of(simulated_point(*resolved, cache));
-      return line_of(simulated_point(scenario_of(job.sweep, point, known_names()), cache));
+      const Scenario scenario = scenario_of(sweep_, point, names_);
+      fold_plan(make_plan(scenario, build(scenario), {.folds = true, .cache = &plans_}), true);
+    } catch (const std::exception&) {  // the copy that simulates the point will say so
+    }
+  }
+
+  /// The answer as text. Points that are of one scenario are simulated once.
+  const std::string& operator()(std::int64_t point) {
+    try {
+      const Scenario scenario = scenario_of(sweep_, point, names_);
+      const std::string fingerprint = fingerprint_of(scenario);
+      const auto known = answers_.find(fingerprint);
+      if (known != answers_.end()) return known->second;
+      if (answers_.size() >= kMostAnswers) answers_.clear();
+      return answers_.insert_or_assign(fingerprint, answer_of(scenario, fingerprint)).first->second;
     } catch (const UserError& error) {
       throw UserError(sentence_of(error));
     }
-  };
+  }
+
+ private:
+  // An answer is a third of a kilobyte.
+  static constexpr std::size_t kMostAnswers = 100'000;
+
+  std::string answer_of(const Scenario& scenario, const std::string& fingerprint) {
+    try {
+      return text_of(PointAnswer{fingerprint, simulated_point(scenario, plans_)});
+    } catch (const UserError& error) {
+      const std::string reason = on_one_line(sentence_of(error));
+      return text_of(PointAnswer{fingerprint, {PointState::refused, reason, {}}});
+    }
+  }
+
+  const Sweep& sweep_;
+  KnownNames names_;
+  PlanCache plans_;
+  std::unordered_map<std::string, std::string> answers_;  ///< by fingerprints of scenarios
+};
+
+/// How a rank does a point. By default a lone process does as many at a time as there are cores;
+/// where there are several ranks each does one.
+RankWork work_of(const Job& job, const SweepOptions& options, const Ranks& ranks, PointWork& work) {
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   const int at_a_time = ranks.size() > 1 ? 1 : cores;
   return {.task = fmt::format("{} {} {} {}", job.record.identity, job.record.inputs, job.build,
                               options.shard),
           .jobs = options.jobs > 0 ? options.jobs : at_a_time,
           .limits = job.limits,
-          .work = work};
+          .work = [&work](std::int64_t point) { return work(point); }};
 }
 
 /// A rank that is told what to do.
 ExitCode follow(Ranks& ranks, const SweepOptions& options) {
   try {
     const Job job = job_of(options);
-    PlanCache cache;
-    warm_up(job.sweep, job.points[0], cache);
-    ranks.follow(work_of(job, options, ranks, cache));
+    PointWork work(job.sweep);
+    work.warm_up(job.points[0]);
+    ranks.follow(work_of(job, options, ranks, work));
   } catch (const std::exception& error) {
     ranks.refuse(error.what());  // rank 0 says it
   }
@@ -299,12 +312,11 @@ bool run_points(const Job& job, const SweepOptions& options, Ranks& ranks, Sweep
   PendingPoints due(job.sweep, job.points, job.shard, store, job.build, on_done);
   const std::int64_t left = due.left();
   progress.emplace(notes, left, options.screen.progress);
-  PlanCache cache;
-  if (left > 0) warm_up(job.sweep, job.points[0], cache);
-  const bool whole =
-      ranks.lead([&] { return due.next(); }, work_of(job, options, ranks, cache, &due),
-                 [&](const Ended& ended) { due.keep(ended.index, outcome_of_copy(ended)); },
-                 [&] { store.save(); });
+  PointWork work(job.sweep);
+  if (left > 0) work.warm_up(job.points[0]);
+  const bool whole = ranks.lead([&] { return due.next(); }, work_of(job, options, ranks, work),
+                                [&](const Ended& ended) { due.keep(ended); },
+                                [&] { store.save(); });
   progress.reset();
   store.flush();
   return whole;

@@ -6,11 +6,13 @@
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/quadrature/gauss_kronrod.hpp>
 
+#include "sim/core/distribution/in_double.hpp"
+
 namespace stepsim {
 
 double expected_maximum_of_normals(int n) {
   if (n <= 1) return 0;
-  const boost::math::normal_distribution<> normal;
+  const boost::math::normal_distribution<double, InDouble> normal;
   const auto share = [&](double x) {
     return x * n * boost::math::pdf(normal, x) * std::pow(boost::math::cdf(normal, x), n - 1);
   };

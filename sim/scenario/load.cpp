@@ -14,6 +14,7 @@
 #include "sim/scenario/read/map_reader.hpp"
 #include "sim/scenario/read/override.hpp"
 #include "sim/scenario/read/parsed_file.hpp"
+#include "sim/scenario/read/parts_read.hpp"
 #include "sim/scenario/scenario_of_tree.hpp"
 #include "sim/scenario/sweep/sweep.hpp"
 
@@ -122,7 +123,9 @@ bool is_library(const fs::path& folder) {
 }  // namespace
 
 Library library_for(const std::string& scenario_path) {
-  Library library{.roots = {}, .parsed = std::make_shared<ParsedFiles>()};
+  Library library{.roots = {},
+                  .parsed = std::make_shared<ParsedFiles>(),
+                  .parts = std::make_shared<PartsRead>()};
   for (const std::string& folder : folders_of_environment()) add_root(library, folder);
   std::error_code ignored;
   const fs::path start = fs::absolute(scenario_path, ignored).parent_path();
@@ -151,7 +154,7 @@ std::vector<std::string> library_warnings() {
 
 Scenario unchecked_scenario(const Tree& tree, const Place& start, const std::string& name,
                             Reading& reading) {
-  reading.places[""] = start;
+  reading.places.set("", start);
   Scenario scenario;
   scenario.name = name;
   MapReader io(reading, tree, "", "the scenario", start);

@@ -21,6 +21,7 @@ struct Override {
 Override parse_override(const std::string& text);
 
 class ParsedFiles;
+class PartsRead;
 
 /// Where named files are looked up. Whoever loads several scenarios keeps one library for all.
 struct Library {
@@ -28,6 +29,8 @@ struct Library {
   /// The files that were read with this library or a copy of it, parsed once; one thread at a time.
   /// nullptr: each file is parsed whenever it is read.
   std::shared_ptr<ParsedFiles> parsed{};
+  /// What was read of them; nullptr: each part is read whenever it is named.
+  std::shared_ptr<PartsRead> parts{};
 };
 
 /// The library for a scenario at that path: $STEPSIM_LIBRARY when set, the scenario's folder and

@@ -150,24 +150,6 @@ bool SweepStore::has_settled(std::int64_t point) const {
   return state && is_settled(*state);
 }
 
-std::optional<SweepPoint> SweepStore::settled_like(const std::string& scenario) const {
-  return file_->guarded([&] {
-    std::optional<std::int64_t> like;
-    if (!scenario.empty()) {
-      SQLite::Statement& find = *file_->find_like;
-      find.reset();
-      find.bind(1, file_->sweep);
-      find.bind(2, scenario);
-      while (!like && find.executeStep()) {  // the search is short, for few points share a scenario
-        const auto state = point_state_of(find.getColumn(1).getString());
-        if (state && is_settled(*state)) like = find.getColumn(0).getInt64();
-      }
-      find.reset();
-    }
-    return like ? std::optional(point(*like)) : std::nullopt;
-  });
-}
-
 std::int64_t SweepStore::count_alike() const {
   return file_->guarded([&] {
     SQLite::Statement row(

@@ -61,9 +61,6 @@ class SweepStore {
   bool has(std::int64_t point) const;
   /// Whether the point is done for good: its outcome depends on neither the machine nor its limits.
   bool has_settled(std::int64_t point) const;
-  /// A point with the scenario of that fingerprint that is done for good; nothing where there is
-  /// none.
-  std::optional<SweepPoint> settled_like(const std::string& scenario) const;
   std::int64_t count() const;
   /// The number of points that have the scenario of a point before them.
   std::int64_t count_alike() const;

@@ -157,7 +157,6 @@ void SweepStore::File::check_points() {
 
 void SweepStore::File::prepare() {
   find.emplace(database, "SELECT state FROM points WHERE sweep = ? AND point = ?");
-  find_like.emplace(database, "SELECT point, state FROM points WHERE sweep = ? AND scenario = ?");
 }
 
 std::optional<PointState> SweepStore::File::state_of(std::int64_t point) {

@@ -30,7 +30,7 @@ struct SweepStore::File {
   std::vector<SweepAxis> axes;
   std::optional<SQLite::Transaction> open;
   bool holds = false;  ///< true: nothing is committed before `flush`
-  std::optional<SQLite::Statement> insert, find, find_like;
+  std::optional<SQLite::Statement> insert, find;
   Clock::time_point last_commit = Clock::now();
 
   File(const std::string& file, int how)

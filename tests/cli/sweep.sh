@@ -40,7 +40,7 @@ step=$("$program" run small.yaml --set training.micro_batch=2 --set parallelism.
 grep -q "^[0-9]*,2,4 MiB,2,ok,,$step," whole.csv || fail "a point is not what run says: $step"
 
 # Killed in the middle, and again, then resumed: as if nothing had been.
-many=(--vary parallelism.data.bucket=1..600MiB --format csv --jobs 2)
+many=(--vary parallelism.data.bucket=1..2400MiB --format csv --jobs 2)
 # None where the program was killed before it had made its tables.
 done_points() {
   python3 -c 'import sqlite3, sys
@@ -56,7 +56,7 @@ until [[ -s killed.db ]] && (($(done_points killed.db) > 0)) || ! kill -0 $! 2>/
 kill -9 $! 2>/dev/null || true
 wait $! 2>/dev/null || true
 kept=$(done_points killed.db)
-((kept > 0 && kept < 600)) || fail "not killed in the middle: $kept of 600 points are there"
+((kept > 0 && kept < 2400)) || fail "not killed in the middle: $kept of 2400 points are there"
 expect "resumed" 0 small.yaml "${many[@]}" --db killed.db --resume
 cmp -s out calm.csv || fail "what was killed and resumed is not the whole"
 expect "resumed when all is done" 0 small.yaml "${many[@]}" --db killed.db --resume

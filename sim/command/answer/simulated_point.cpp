@@ -65,19 +65,22 @@ Outcome simulated_point(const Scenario& scenario, PlanCache& cache) {
   return outcome_of(whole(scenario, graph, cache));
 }
 
-std::string line_of(const Outcome& outcome) {
-  return text_of(number_values(*outcome.numbers)) + "\n" + outcome.reason;
+std::string text_of(const PointAnswer& answer) {
+  const auto& numbers = answer.outcome.numbers;
+  return answer.scenario + "\n" + (numbers ? text_of(number_values(*numbers)) : "") + "\n" +
+         answer.outcome.reason;
 }
 
-Outcome outcome_of(const std::string& line) {
-  const std::size_t end = line.find('\n');
-  if (end == std::string::npos) throw InternalError("a point without its reason");
-  const std::vector<double> values = numbers_of(line.substr(0, end));
+PointAnswer point_answer_of(const std::string& text) {
+  const std::size_t numbers = text.find('\n') + 1, reason = text.find('\n', numbers) + 1;
+  if (numbers == 0 || reason == 0) throw InternalError("a point without its reason");
+  PointAnswer answer{text.substr(0, numbers - 1), {PointState::refused, text.substr(reason), {}}};
+  if (numbers + 1 == reason) return answer;
+  const std::vector<double> values = numbers_of(text.substr(numbers, reason - 1 - numbers));
   if (values.size() != number_columns().size()) throw InternalError("a point of another size");
-  const std::string reason = line.substr(end + 1);
-  return {.state = reason.empty() ? PointState::ok : PointState::too_large,
-          .reason = reason,
-          .numbers = numbers_of_columns(values)};
+  answer.outcome.state = answer.outcome.reason.empty() ? PointState::ok : PointState::too_large;
+  answer.outcome.numbers = numbers_of_columns(values);
+  return answer;
 }
 
 std::string fingerprint_of(const Scenario& scenario) {

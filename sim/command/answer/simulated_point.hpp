@@ -14,10 +14,15 @@ namespace stepsim {
 /// refuses it.
 Outcome simulated_point(const Scenario& scenario, PlanCache& cache);
 
-/// An outcome that has numbers as a line, to cross a pipe, and back. Throws InternalError where it
-/// is no such line.
-std::string line_of(const Outcome& outcome);
-Outcome outcome_of(const std::string& line);
+/// What became of a point, and the fingerprint of the scenario that it is, as a text to cross a
+/// pipe.
+struct PointAnswer {
+  std::string scenario;
+  Outcome outcome;  ///< ok, too large or refused
+};
+std::string text_of(const PointAnswer& answer);
+/// Throws InternalError where it is no such text.
+PointAnswer point_answer_of(const std::string& text);
 
 /// A fingerprint of what a scenario resolves to, the profiles that it reads among it.
 std::string fingerprint_of(const Scenario& scenario);

@@ -2,6 +2,8 @@
 #include "sim/core/system/module.hpp"
 
 #include <filesystem>
+#include <functional>
+#include <set>
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -21,6 +23,11 @@ fs::path file_of(const std::string& name) {
   return fs::exists(installed, ignored) ? installed : fs::path(STEPSIM_MODULES) / file;
 }
 
+std::set<std::string, std::less<>>& loaded() {
+  static std::set<std::string, std::less<>> names;
+  return names;
+}
+
 }  // namespace
 
 bool has_module(const std::string& name) {
@@ -28,9 +35,7 @@ bool has_module(const std::string& name) {
   return fs::exists(file_of(name), ignored);
 }
 
-bool is_module_loaded(const std::string& name) {
-  return dlopen(file_of(name).c_str(), RTLD_NOW | RTLD_NOLOAD) != nullptr;
-}
+bool is_module_loaded(const std::string& name) { return loaded().contains(name); }
 
 void* load_from_module(const std::string& name, const char* function, bool shares_names) {
   const fs::path file = file_of(name);
@@ -38,6 +43,7 @@ void* load_from_module(const std::string& name, const char* function, bool share
   const int how = RTLD_NOW | RTLD_NODELETE | (shares_names ? RTLD_GLOBAL : RTLD_LOCAL);
   void* module = dlopen(file.c_str(), how);
   if (module == nullptr) throw IoError(fmt::format("a part of stepsim is missing: {}", dlerror()));
+  loaded().insert(name);
   void* address = dlsym(module, function);
   if (address == nullptr)
     throw IoError(fmt::format("a part of stepsim is another version's: {}", dlerror()));

@@ -8,6 +8,7 @@
 
 #include <boost/math/distributions/students_t.hpp>
 
+#include "sim/core/distribution/in_double.hpp"
 #include "sim/core/quantile.hpp"
 
 namespace stepsim {
@@ -15,7 +16,7 @@ namespace {
 
 constexpr double kConfidence = 0.95;
 
-using StudentsT = boost::math::students_t_distribution<>;
+using StudentsT = boost::math::students_t_distribution<double, InDouble>;
 
 /// The variance of a mean: that of its sample over the number of values.
 struct MeanVariance {

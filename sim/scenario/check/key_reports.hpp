@@ -41,13 +41,13 @@ class KeyReports {
   }
 
   bool stated(std::string_view path) const {
-    return reading_ != nullptr && reading_->places.find(path) != reading_->places.end();
+    return reading_ != nullptr && reading_->places.find(path) != nullptr;
   }
 
   /// Whether two keys stand in one file; also where nobody knows.
   bool stand_together(std::string_view one, std::string_view other) const {
     if (!stated(one) || !stated(other)) return true;
-    return reading_->places.find(one)->second.source == reading_->places.find(other)->second.source;
+    return reading_->places.find(one)->source == reading_->places.find(other)->source;
   }
 
   /// Reports at the key, or at the nearest map above it that the file states.
@@ -72,8 +72,8 @@ class KeyReports {
   void write(const BrokenRule& rule, const std::string& message) const {
     std::string path(rule.path);
     while (!stated(path) && path.find('.') != std::string::npos) path.erase(path.rfind('.'));
-    const auto place = reading_->places.find(path);
-    reading_->problems.add(place == reading_->places.end() ? reading_->places[""] : place->second,
+    const Place* place = reading_->places.find(path);
+    reading_->problems.add(place == nullptr ? reading_->places.at("") : *place,
                            std::string(rule.path), message, std::string(rule.proposal));
   }
 

@@ -9,6 +9,7 @@
 #include "sim/scenario/read/doc_writer.hpp"
 #include "sim/scenario/read/expectation.hpp"
 #include "sim/scenario/read/other_names.hpp"
+#include "sim/scenario/read/parts_read.hpp"
 
 namespace stepsim {
 namespace {
@@ -40,7 +41,7 @@ void MapReader::report(const Place& place, const std::string& path, const Mistak
 const Entry* MapReader::take(std::string_view key) {
   known_.emplace_back(key);
   const Entry* entry = map_.find(key);
-  if (entry != nullptr) reading_.places.insert_or_assign(path_of(key), entry->key_place);
+  if (entry != nullptr) reading_.places.set(path_of(key), entry->key_place);
   return entry;
 }
 
@@ -195,24 +196,53 @@ void MapReader::read_profile(std::string_view key, const Resolved& resolved, Pro
   io.finish();
 }
 
+template <class Part, class Read>
+void MapReader::read_once(std::string_view key, Part& part, const Read& read) {
+  PartsRead* parts = reading_.library.parts.get();
+  const Entry* entry = parts != nullptr ? map_.find(key) : nullptr;
+  if (entry == nullptr) return read();
+  const std::string path = path_of(key), identity = part_identity(entry->value, path);
+  if (const PartRead<Part>* known = parts->find<Part>(identity)) {
+    take(key);
+    part = known->part;
+    reading_.places.share(known->places);
+    return;
+  }
+  read();
+  if (reading_.problems.empty())
+    parts->keep<Part>(identity, {part,
+                                 std::make_shared<const PlacesOfPart>(
+                                     reading_.places.beginning_with(path + ".")),
+                                 entry->value});
+}
+
 void MapReader::part(std::string_view key, Model& model, std::string_view) {
-  if (const auto resolved = resolve(key, kModelKind)) read_part(key, *resolved, model);
+  read_once(key, model, [&] {
+    if (const auto resolved = resolve(key, kModelKind)) read_part(key, *resolved, model);
+  });
 }
 
 void MapReader::part(std::string_view key, Cluster& cluster, std::string_view) {
-  if (const auto resolved = resolve(key, kClusterKind)) read_part(key, *resolved, cluster);
+  read_once(key, cluster, [&] {
+    if (const auto resolved = resolve(key, kClusterKind)) read_part(key, *resolved, cluster);
+  });
 }
 
 void MapReader::part(std::string_view key, GpuProfile& gpu, std::string_view) {
-  if (const auto resolved = resolve(key, kGpuKind)) read_profile(key, *resolved, gpu, true);
+  read_once(key, gpu, [&] {
+    if (const auto resolved = resolve(key, kGpuKind)) read_profile(key, *resolved, gpu, true);
+  });
 }
 
 void MapReader::part(std::string_view key, LinkProfile& link, std::string_view) {
   if (!stated(key)) {
     take(key);
-  } else if (const auto resolved = resolve(key, kLinkKind)) {
-    read_profile(key, *resolved, link, !resolved->hash.empty());
+    return;
   }
+  read_once(key, link, [&] {
+    const auto resolved = resolve(key, kLinkKind);
+    if (resolved) read_profile(key, *resolved, link, !resolved->hash.empty());
+  });
 }
 
 /// A profile is found again by its name, so it must have that of its file.

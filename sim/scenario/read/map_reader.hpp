@@ -17,6 +17,7 @@
 
 #include "sim/core/problems.hpp"
 #include "sim/scenario/load.hpp"
+#include "sim/scenario/read/places.hpp"
 #include "sim/scenario/read/range.hpp"
 #include "sim/scenario/read/resolve.hpp"
 #include "sim/scenario/read/rules.hpp"
@@ -30,8 +31,7 @@ namespace stepsim {
 struct Reading {
   const Library& library;
   Problems problems;
-  std::map<std::string, Place, std::less<>>
-      places;                          ///< place of every key that was read, by its dotted path
+  Places places;                       ///< of every key that was read
   std::optional<Framework> framework;  ///< once its key has been read
 };
 
@@ -131,6 +131,9 @@ class MapReader {
   /// The map {word: value} in place of the entry's value.
   MapReader of_word(std::string_view key, std::string_view word, const Entry& entry);
   std::optional<Resolved> resolve(std::string_view key, const Kind& kind);
+  /// `read` fills the part, unless it was read before.
+  template <class Part, class Read>
+  void read_once(std::string_view key, Part& part, const Read& read);
   template <class Part>
   void read_part(std::string_view key, const Resolved& resolved, Part& part);
   template <class Profile>
@@ -262,7 +265,7 @@ void MapReader::list(std::string_view key, std::vector<T>& values, std::string_v
     return;
   for (const Tree& item : entry->value.items) {
     const std::string path = fmt::format("{}[{}]", path_of(key), values.size());
-    reading_.places.insert_or_assign(path, item.place);
+    reading_.places.set(path, item.place);
     MapReader io = below(path, item, item.place);
     describe(io, values.emplace_back());
     io.finish();

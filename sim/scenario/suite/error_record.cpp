@@ -27,9 +27,9 @@ void refuse_doubled(const std::vector<Entry>& entries, const std::string& list, 
     if (is_new) continue;
     const std::string path = fmt::format("{}[{}]", list, i);
     const std::string before = fmt::format("{}[{}]", list, first->second);
-    reading.problems.add(reading.places[path], path,
+    reading.problems.add(reading.places.at(path), path,
                          fmt::format("{}: {} is of the same rows, on line {}", path, before,
-                                     reading.places[before].line));
+                                     reading.places.at(before).line));
   }
 }
 

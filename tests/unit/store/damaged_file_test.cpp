@@ -72,7 +72,6 @@ void read_all(SweepStore& store) {
   store.builds();
   store.work();
   store.examples();
-  store.settled_like("scenario 3");
   store.best({.column = "step_time_s", .is_less_better = true}, 5);
   store.each([](const SweepPoint&) {});
 }
