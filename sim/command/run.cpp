@@ -125,6 +125,7 @@ ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) 
       {.fold = options.fold,
        .jobs = options.jobs,
        .kernels = !options.trace.empty() && options.trace_words.level == "kernel",
+       .shown = choice.ranks,
        .reread = [&](const auto& settings) { return load(options.scenario, settings, library); },
        .lap = lap},
       notes);

@@ -314,9 +314,9 @@ bool run_points(const Job& job, const SweepOptions& options, Ranks& ranks, Sweep
   progress.emplace(notes, left, options.screen.progress);
   PointWork work(job.sweep);
   if (left > 0) work.warm_up(job.points[0]);
-  const bool whole = ranks.lead([&] { return due.next(); }, work_of(job, options, ranks, work),
-                                [&](const Ended& ended) { due.keep(ended); },
-                                [&] { store.save(); });
+  const bool whole =
+      ranks.lead([&] { return due.next(); }, work_of(job, options, ranks, work),
+                 [&](const Ended& ended) { due.keep(ended); }, [&] { store.save(); });
   progress.reset();
   store.flush();
   return whole;

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
+#include "sim/engine/recorded_ranks.hpp"
 
 namespace stepsim {
 namespace {
@@ -30,6 +32,8 @@ Executor::Executor(const Plan& plan, const Folding& folding, const SimulateOptio
                       .device_share = in_parts(operation.device_share)});
     all_.push_back(held_.back() + moves_.back());
   }
+  for (const Chain& chain : plan.chains)
+    chain_work_.push_back(std::accumulate(chain.mix.begin(), chain.mix.end(), 0.0));
   start_ranks();
   groups_.resize(folding.groups.size());
   for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -42,11 +46,10 @@ Executor::Executor(const Plan& plan, const Folding& folding, const SimulateOptio
   step_ends_.assign(static_cast<std::size_t>(plan.steps), 0.0);
 }
 
-/// Unfolded runs record one rank of each class of the folded plan, as the folded run does.
-void Executor::record(const std::map<int, const FoldedRank*>& representatives) {
+/// Unfolded runs record ranks of the classes of the folded plan, as the folded run does.
+void Executor::record(const std::map<int, const FoldedRank*>& recorded) {
   for (RankState& state : ranks_) {
-    const int rank = state.folded->rank;
-    if (representatives.find(rank) != representatives.end()) {
+    if (recorded.contains(state.folded->rank)) {
       state.recorded = std::make_unique<Recording>(
           Recording{Recorder(plan_, *state.folded, options_.kernels),
                     std::vector<std::int32_t>(state.program->epochs, kNoSpan)});
@@ -55,11 +58,14 @@ void Executor::record(const std::map<int, const FoldedRank*>& representatives) {
 }
 
 Simulation Executor::run() {
-  const Folding classes = options_.fold ? Folding{} : fold_plan(plan_, true);
-  std::map<int, const FoldedRank*> representatives;
-  for (const FoldedRank& rank : (options_.fold ? folding_ : classes).ranks)
-    representatives[rank.rank] = &rank;
-  if (options_.spans) record(representatives);
+  const bool is_apart = options_.spans && !options_.fold;
+  const Folding apart = is_apart ? fold_plan(plan_, true) : Folding{};
+  std::map<int, const FoldedRank*> recorded;
+  const std::vector<FoldedRank>& classes = (is_apart ? apart : folding_).ranks;
+  if (options_.spans) {
+    recorded = recorded_ranks(plan_, classes, options_.shown, options_.most_spans);
+    record(recorded);
+  }
 
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     for (TaskIndex task = 0; task < ranks_[rank].program->tasks.size(); ++task) {
@@ -81,12 +87,17 @@ Simulation Executor::run() {
   for (RankState& state : ranks_) {
     if (state.recorded) result.timeline.ranks.push_back(state.recorded->recorder.take());
   }
-  for (RankTimeline& rank : result.timeline.ranks)
-    rank.members = representatives.at(rank.rank)->members;
+  for (RankTimeline& rank : result.timeline.ranks) rank.members = recorded.at(rank.rank)->members;
+  if (options_.spans) result.timeline.paces = paces(classes);
   result.timeline.step_ends = step_ends_;
   result.timeline.warmup = plan_.warmup;
-  result.stats = {folding_.ranks_total, static_cast<std::int64_t>(ranks_.size()), board_->events(),
-                  kernels_, board_->transfers()};
+  result.stats = {folding_.ranks_total,
+                  static_cast<std::int64_t>(ranks_.size()),
+                  board_->events(),
+                  kernels_,
+                  board_->transfers(),
+                  static_cast<std::int64_t>(recorded.size()),
+                  options_.spans ? static_cast<std::int64_t>(classes.size() - recorded.size()) : 0};
   return result;
 }
 
@@ -119,6 +130,7 @@ void Executor::finish(std::uint32_t rank, TaskIndex task, double date) {
   RankState& state = ranks_[rank];
   const Program& program = *state.program;
   const Task& done = program.tasks[task];
+  if (options_.spans && done.step >= plan_.warmup) note_pace(rank, task);
   std::int32_t span = kNoSpan;
   if (state.recorded) {
     span = state.recorded->recorder.finished(
@@ -136,6 +148,32 @@ void Executor::finish(std::uint32_t rank, TaskIndex task, double date) {
     const TaskIndex next = program.successors[i];
     if (--needs(state, next) == 0) ready(rank, next, date, span);
   }
+}
+
+void Executor::note_pace(std::uint32_t rank, TaskIndex index) {
+  RankState& state = ranks_[rank];
+  const Task& task = state.program->tasks[index];
+  if (task.step >= plan_.steps) return;
+  if (task.kind == TaskKind::chain) {
+    const double planned = plan_.chains[task.work].compute;
+    const bool varies = plan_.kernel_draws && planned > 0 &&
+                        plan_.kernel_draws->touched[static_cast<std::size_t>(state.folded->rank)];
+    state.work += chain_work_[task.work] * (varies ? varied_[rank].compute / planned : 1);
+  }
+  if (task.kind == TaskKind::timer && task.cause == Cause::stall)
+    state.stall += amount_of(rank, index);
+}
+
+std::vector<RankPace> Executor::paces(const std::vector<FoldedRank>& classes) const {
+  std::vector<const RankState*> by_rank(plan_.program_of.size());
+  for (const RankState& state : ranks_)
+    by_rank[static_cast<std::size_t>(state.folded->rank)] = &state;
+  std::vector<RankPace> paces;
+  for (const FoldedRank& one : classes) {
+    const RankState& state = *by_rank[static_cast<std::size_t>(one.rank)];
+    paces.push_back({one.rank, state.program->stage, one.members, state.work, state.stall});
+  }
+  return paces;
 }
 
 double Executor::launch_date(const RankState& state, const Task& task) const {

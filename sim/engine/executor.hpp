@@ -50,6 +50,8 @@ class Executor final : private BoardUser {
     bool is_unsettled = false;   // the chain's end is to be worked out again
     std::uint32_t next_step_end = 0;
     std::size_t left = 0;  // tasks not finished
+    double work = 0;       // of kernels in measured steps, without contention
+    double stall = 0;      // of the host in measured steps
     Taken taken;           // by the operations in flight: what the chain runs under
     Taken taken_now;       // the same, with what has changed at the present date
   };
@@ -75,8 +77,10 @@ class Executor final : private BoardUser {
   static std::uint8_t& needs(const RankState& state, TaskIndex task) {
     return state.first_needs[task / kBlock * state.needs_apart + task % kBlock];
   }
-  void record(const std::map<int, const FoldedRank*>& representatives);
+  void record(const std::map<int, const FoldedRank*>& recorded);
   void finish(std::uint32_t rank, TaskIndex task, double date);
+  void note_pace(std::uint32_t rank, TaskIndex task);
+  std::vector<RankPace> paces(const std::vector<FoldedRank>& classes) const;
   void ready(std::uint32_t rank, TaskIndex task, double date, std::int32_t blocker);
   const Chain& chain_of(std::uint32_t rank, TaskIndex task);
   void start_chain(std::uint32_t rank, TaskIndex task, double date, std::int32_t blocker);
@@ -107,9 +111,10 @@ class Executor final : private BoardUser {
   const Folding& folding_;
   SimulateOptions options_;
   std::unique_ptr<Board> board_;
-  std::vector<Taken> held_;   // by operation: from a rank's arrival to the end
-  std::vector<Taken> moves_;  // while data moves
-  std::vector<Taken> all_;    // both
+  std::vector<Taken> held_;         // by operation: from a rank's arrival to the end
+  std::vector<Taken> moves_;        // while data moves
+  std::vector<Taken> all_;          // both
+  std::vector<double> chain_work_;  // by chain: seconds of its kernels
   std::vector<std::uint8_t> needs_;
   std::vector<double> epoch_starts_;
   std::vector<RankState> ranks_;

@@ -109,11 +109,21 @@ struct RankTimeline {
   std::vector<MemoryPoint> memory;
 };
 
+/// What the measured steps take a rank for itself, whatever the others do.
+struct RankPace {
+  int rank = 0;              ///< global rank of the representative
+  int stage = 0;             ///< pipeline stage
+  std::vector<int> members;  ///< all ranks that behave alike, itself included
+  double work = 0;           ///< its kernels, without what collectives beside them cost
+  double stall = 0;          ///< its host does nothing
+};
+
 struct Timeline {
   std::vector<std::string> names;
   std::vector<CauseSeconds> mixes;
   std::vector<std::vector<OutsideSeconds>> outside;  ///< by mix
   std::vector<RankTimeline> ranks;
+  std::vector<RankPace> paces;    ///< of each class of ranks, also where its spans are not kept
   std::vector<double> step_ends;  ///< when the last rank finished each step, warm-up included
   int warmup = 0;                 ///< steps at the front that are not measured
   int measured_steps() const { return static_cast<int>(step_ends.size()) - warmup; }

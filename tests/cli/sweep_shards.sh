@@ -117,7 +117,7 @@ expect "parts that srun started" 0 env SLURM_STEP_NUM_TASKS=4 "${sweep[@]}" --sh
 values=''
 for i in {1..240}; do values+=${i}MiB:2:1:64,; done
 many=("$program" sweep small.yaml --format csv --vary
-      "parallelism.data.bucket,run.steps,training.micro_batch,training.global_batch=${values}512MiB:7000:1:640")
+      "parallelism.data.bucket,run.steps,training.micro_batch,training.global_batch=${values}512MiB:7000:1:3200")
 expect "never killed" 0 "${many[@]}" --db calm.db
 mv out calm.csv
 cat >points.py <<'EOF'

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "sim/report/measure/straggler.hpp"
+#include "sim/timeline/pace.hpp"
 #include "sim/timeline/partition.hpp"
 #include "tests/closed_form/board_calls.hpp"
 #include "tests/closed_form/harness.hpp"
@@ -54,7 +55,15 @@ double step_of(const Experiment& experiment) {
 }
 
 std::vector<Straggler> stragglers(const Experiment& experiment, bool fold = true) {
-  return stragglers_of(experiment.run({.fold = fold}).timeline);
+  const Timeline timeline = experiment.run({.fold = fold}).timeline;
+  const std::vector<RankPace> paces = paces_of(timeline);
+  REQUIRE(paces.size() == timeline.paces.size());
+  for (std::size_t i = 0; i < paces.size(); ++i) {
+    CHECK(paces[i].rank == timeline.paces[i].rank);
+    CHECK(paces[i].work == nine_digits(timeline.paces[i].work));
+    CHECK(paces[i].stall == nine_digits(timeline.paces[i].stall));
+  }
+  return stragglers_of(timeline);
 }
 
 /// When a transfer of that size ends that is alone on a link of 100 GB/s.

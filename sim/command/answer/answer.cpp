@@ -64,7 +64,9 @@ Answer answer_of(const Scenario& scenario, const Library& library, const AnswerO
   const PlanOptions of_replica{.replica = replica, .folds = options.fold, .cache = &cache};
   const Plan plan = make_plan(scenario, graph, of_replica);
   options.lap("plan");
-  Answer answer{.simulation = simulate(plan, {.fold = options.fold, .kernels = options.kernels})};
+  Answer answer{
+      .simulation = simulate(
+          plan, {.fold = options.fold, .kernels = options.kernels, .shown = options.shown})};
   options.lap("simulate");
   const Timeline& timeline = answer.simulation.timeline;
   Metrics& metrics = answer.metrics = measure(scenario, graph, answer.simulation);

@@ -16,9 +16,10 @@ namespace stepsim {
 
 struct AnswerOptions {
   bool fold = true;
-  int jobs = 0;          ///< replicas at the same time; 0: as many as there are cores
-  bool kernels = false;  ///< the timeline has each kernel
-  Reread reread{};       ///< for the next thing to try; empty: nobody asks for it
+  int jobs = 0;              ///< replicas at the same time; 0: as many as there are cores
+  bool kernels = false;      ///< the timeline has each kernel
+  std::vector<int> shown{};  ///< ranks that the timeline has in any case
+  Reread reread{};           ///< for the next thing to try; empty: nobody asks for it
   /// Told the name of each stage when it is done.
   std::function<void(const char*)> lap = [](const char*) {};
 };

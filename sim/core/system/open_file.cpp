@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "sim/core/error.hpp"
-#include "sim/core/system/files_read.hpp"
 #include "sim/core/source.hpp"
+#include "sim/core/system/files_read.hpp"
 
 namespace stepsim {
 namespace {

@@ -13,8 +13,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/core/system/cpuinfo.hpp"
 #include "sim/core/problems.hpp"
+#include "sim/core/system/cpuinfo.hpp"
 #include "sim/core/trim.hpp"
 #include "sim/core/words.hpp"
 

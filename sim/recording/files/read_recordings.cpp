@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
-#include "sim/core/system/files_read.hpp"
 #include "sim/core/source.hpp"
+#include "sim/core/system/files_read.hpp"
 #include "sim/recording/core_device.hpp"
 #include "sim/recording/kineto/read_kineto.hpp"
 #include "sim/recording/nsys/read_nsys.hpp"

@@ -10,12 +10,13 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
-#include "sim/core/system/files_read.hpp"
 #include "sim/core/source.hpp"
+#include "sim/core/system/files_read.hpp"
 #include "sim/core/version.hpp"
 #include "sim/recording/kineto/byte_source.hpp"
 #include "sim/recording/kineto/json_pieces.hpp"
 #include "sim/recording/simulated/rebuilt_timeline.hpp"
+#include "sim/timeline/pace.hpp"
 #include "sim/recording/simulated/simulated_event.hpp"
 #include "sim/recording/simulated/simulated_head.hpp"
 
@@ -104,6 +105,7 @@ SimulatedTrace read_simulated(const std::string& path) {
   if (pieces.is_cut() || bytes->is_cut()) refuse_damaged(path, "its text ends before it should");
   if (!rebuilt) refuse_damaged(path, "it has no head");
   trace.timeline = rebuilt->finished();
+  trace.timeline.paces = paces_of(trace.timeline);
   trace.not_known = not_known_of(trace.head);
   return trace;
 }

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,30 +21,10 @@ constexpr std::size_t kNamed = 4;
 
 /// A class of ranks, and the time that a step takes each of them for itself.
 struct Pace {
-  const RankTimeline* rank;
+  const RankPace* rank;
   double own, stall;
-  int count() const { return std::max(1, static_cast<int>(rank->members.size())); }
+  int count() const { return static_cast<int>(rank->members.size()); }
 };
-
-/// The work of a span: without launch gaps, and without what collectives beside it cost, because
-/// that depends on others.
-double work_of(const Span& span, const Timeline& timeline) {
-  if (span.mix < 0) return span.end - span.start - span.contention;
-  const CauseSeconds& mix = timeline.mixes[static_cast<std::size_t>(span.mix)];
-  return span.pace * std::accumulate(mix.begin(), mix.end(), 0.0);
-}
-
-Pace pace_of(const Timeline& timeline, const RankTimeline& rank) {
-  Pace pace{&rank, 0, 0};
-  for (const Span& span : rank.spans) {
-    if (span.step < timeline.warmup || span.step >= timeline.step_ends.size()) continue;
-    if (span.cause == Cause::stall) pace.stall += span.end - span.start;
-    if (rank.rows[span.row].kind == RowKind::compute) pace.own += work_of(span, timeline);
-  }
-  pace.stall /= timeline.measured_steps();
-  pace.own = pace.own / timeline.measured_steps() + pace.stall;
-  return pace;
-}
 
 /// The median over ranks of a number that all ranks of a class share.
 double median(std::vector<std::pair<double, int>> values) {
@@ -70,8 +49,7 @@ void add_stragglers(std::vector<Straggler>& found, const std::vector<Pace>& peer
   for (const Pace& pace : peers) {
     const double late = pace.own - usual;
     if (late <= std::max(chance, kWorthSaying * step)) continue;
-    const std::vector<int>& members = pace.rank->members;
-    found.push_back({.ranks = members.empty() ? std::vector{pace.rank->rank} : members,
+    found.push_back({.ranks = pace.rank->members,
                      .stage = pace.rank->stage,
                      .late = Seconds{late},
                      .stall = Seconds{pace.stall - usual_stall},
@@ -105,10 +83,13 @@ std::string reason(const Straggler& worst, bool alone) {
 
 std::vector<Straggler> stragglers_of(const Timeline& timeline) {
   std::map<int, std::vector<Pace>> stages;
-  for (const RankTimeline& rank : timeline.ranks)
-    stages[rank.stage].push_back(pace_of(timeline, rank));
+  const double steps = timeline.measured_steps();
+  for (const RankPace& pace : timeline.paces) {
+    const double stall = pace.stall / steps;
+    stages[pace.stage].push_back({&pace, pace.work / steps + stall, stall});
+  }
   const double from = timeline.step_start(static_cast<std::size_t>(timeline.warmup));
-  const double step = (timeline.step_ends.back() - from) / timeline.measured_steps();
+  const double step = (timeline.step_ends.back() - from) / steps;
   std::vector<Straggler> found;
   for (const auto& [stage, peers] : stages) add_stragglers(found, peers, step);
   std::ranges::stable_sort(found, std::greater{}, &Straggler::late);

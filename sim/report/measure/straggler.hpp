@@ -10,10 +10,10 @@
 
 namespace stepsim {
 
-/// The ranks that take longer for their own work (kernels, and stalls of their host) than the
-/// median rank of their stage, by more than chance explains: by over 6 standard deviations,
-/// estimated from the median deviation, and by over 0.1 % of a step. The latest come first. Where
-/// all ranks of a stage are slow, none of them is a straggler.
+/// The ranks that take longer for their own work (Timeline::paces) than the median rank of their
+/// stage, by more than chance explains: by over 6 standard deviations, estimated from the median
+/// deviation, and by over 0.1 % of a step. The latest come first. Where all ranks of a stage are
+/// slow, none of them is a straggler.
 std::vector<Straggler> stragglers_of(const Timeline& timeline);
 
 /// The ranks of all stragglers, sorted.

@@ -32,11 +32,13 @@ Json verdict_json(const Verdict& verdict) {
 }
 
 Json engine_json(const EngineStats& engine) {
-  return {{"ranks_total", engine.ranks_total},
-          {"ranks_simulated", engine.ranks_simulated},
-          {"events", engine.events},
-          {"kernels", engine.kernels},
-          {"transfers", engine.transfers}};
+  Json json{{"ranks_total", engine.ranks_total},
+            {"ranks_simulated", engine.ranks_simulated},
+            {"events", engine.events},
+            {"kernels", engine.kernels},
+            {"transfers", engine.transfers}};
+  if (engine.ranks_unrecorded > 0) json["ranks_unrecorded"] = engine.ranks_unrecorded;
+  return json;
 }
 
 }  // namespace stepsim

@@ -346,6 +346,10 @@ class RunPage : Page {
     line(dim(fmt::format(
         "Simulated {} of {} rank{}, {} events.", grouped(e.ranks_simulated), grouped(e.ranks_total),
         all ? (e.ranks_total == 1 ? "" : "s") : "s (the others behave alike)", grouped(e.events))));
+    if (e.ranks_unrecorded > 0)
+      line(
+          dim(fmt::format("Causes are those of {} of them: what {} others did is too much to keep.",
+                          grouped(e.ranks_recorded), grouped(e.ranks_unrecorded))));
   }
 
   const Metrics& m_;

@@ -210,10 +210,10 @@ void MapReader::read_once(std::string_view key, Part& part, const Read& read) {
   }
   read();
   if (reading_.problems.empty())
-    parts->keep<Part>(identity, {part,
-                                 std::make_shared<const PlacesOfPart>(
-                                     reading_.places.beginning_with(path + ".")),
-                                 entry->value});
+    parts->keep<Part>(
+        identity,
+        {part, std::make_shared<const PlacesOfPart>(reading_.places.beginning_with(path + ".")),
+         entry->value});
 }
 
 void MapReader::part(std::string_view key, Model& model, std::string_view) {

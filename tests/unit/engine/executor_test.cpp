@@ -171,6 +171,29 @@ TEST_CASE("the stages of a folded run stand for all ranks") {
   CHECK(experiment.run({.fold = false}).stats.ranks_simulated == 16);
 }
 
+TEST_CASE("where spans of all ranks are too many, some are kept, and all ranks simulated") {
+  const Experiment experiment = run_on("gpipe", 8, 2);
+  const Simulation whole = experiment.run();
+  REQUIRE(whole.timeline.ranks.size() == 8);
+  CHECK(whole.stats.ranks_unrecorded == 0);
+  const std::size_t of_one = experiment.plan.program(0).tasks.size();
+  const Simulation some = experiment.run({.shown = {6}, .most_spans = 3 * of_one});
+  CHECK(some.timeline.step_ends == whole.timeline.step_ends);
+  CHECK(some.stats.ranks_simulated == 8);
+  CHECK(some.timeline.ranks.size() < 5);
+  CHECK(some.stats.ranks_recorded == static_cast<std::int64_t>(some.timeline.ranks.size()));
+  CHECK(some.stats.ranks_recorded + some.stats.ranks_unrecorded == 8);
+  std::set<int> kept;
+  for (const RankTimeline& rank : some.timeline.ranks) {
+    kept.insert(rank.rank);
+    const auto& same = whole.timeline.ranks[static_cast<std::size_t>(rank.rank)];
+    CHECK(same.rank == rank.rank);
+    CHECK(same.spans.size() == rank.spans.size());
+  }
+  CHECK(kept.contains(0));
+  CHECK(kept.contains(6));
+}
+
 TEST_CASE("all steps are there, and the warm-up is marked") {
   const Timeline timeline = Experiment(kMixed).run().timeline;
   CHECK(timeline.step_ends.size() == 3);

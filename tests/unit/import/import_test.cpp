@@ -5,8 +5,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "sim/core/system/files_read.hpp"
 #include "sim/core/shell_word.hpp"
+#include "sim/core/system/files_read.hpp"
 #include "sim/import/megatron/layer_pattern.hpp"
 #include "tests/unit/import/imported.hpp"
 
