@@ -24,7 +24,8 @@ Executor::Executor(const Plan& plan, const Folding& folding, const SimulateOptio
     : plan_(plan),
       folding_(folding),
       options_(options),
-      board_(make_board(plan.engine, folding, *this)) {
+      board_(make_board(plan.engine, folding, *this)),
+      count_(tasks_of(plan, folding)) {
   for (const Operation& operation : plan.operations) {
     held_.push_back({.held_sms = in_parts(operation.held_sms),
                      .reserved_sms = in_parts(operation.reserved_sms)});
@@ -137,6 +138,7 @@ void Executor::finish(std::uint32_t rank, TaskIndex task, double date) {
         task, date, done.epoch == kNotLaunched ? 0 : launch_date(state, done));
     if (done.kind == TaskKind::host_wait) state.recorded->epoch_span[done.epoch + 1] = span;
   }
+  count_.add_one();
   if (--state.left == 0 && --running_ == 0) board_->end_background();
   if (state.next_step_end < program.step_ends.size() &&
       program.step_ends[state.next_step_end] == task) {

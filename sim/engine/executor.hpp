@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/system/work_done.hpp"
 #include "sim/engine/board.hpp"
 #include "sim/engine/chain_run.hpp"
 #include "sim/engine/recorder.hpp"
@@ -74,6 +75,7 @@ class Executor final : private BoardUser {
   void settle(double date) override;
   void unsettle(std::uint32_t rank);
   void start_ranks();
+  static std::int64_t tasks_of(const Plan& plan, const Folding& folding);
   static std::uint8_t& needs(const RankState& state, TaskIndex task) {
     return state.first_needs[task / kBlock * state.needs_apart + task % kBlock];
   }
@@ -124,6 +126,7 @@ class Executor final : private BoardUser {
   std::vector<GroupState> groups_;
   std::vector<double> step_ends_;
   int running_ = 0;  // ranks with tasks left
+  WorkCount count_;
   std::uint32_t operations_ = 0;
   std::int64_t kernels_ = 0;
 };

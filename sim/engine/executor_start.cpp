@@ -5,6 +5,13 @@
 
 namespace stepsim {
 
+std::int64_t Executor::tasks_of(const Plan& plan, const Folding& folding) {
+  std::int64_t tasks = 0;
+  for (const FoldedRank& rank : folding.ranks)
+    tasks += static_cast<std::int64_t>(plan.program(rank.rank).tasks.size());
+  return tasks;
+}
+
 void Executor::start_ranks() {
   ranks_.resize(folding_.ranks.size());
   running_chains_.resize(ranks_.size());

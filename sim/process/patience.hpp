@@ -7,9 +7,9 @@
 
 namespace stepsim {
 
-/// While it lives standard error says, once two seconds have passed, what is being done. By a
-/// timer's signal, for a simulation has no place where it looks at a clock; copies of the process
-/// have no timer. One object at a time.
+/// While it lives standard error says, from two seconds on, what is being done, how far a
+/// simulation is, and how long the rest of it will take. By a timer's signal, for a simulation has
+/// no place where it looks at a clock; copies of the process have no timer. One object at a time.
 class Patience {
  public:
   /// `is_on`: false where nobody looks.

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "sim/core/error.hpp"
+#include "sim/core/system/work_done.hpp"
 #include "sim/process/interrupt.hpp"
 #include "sim/process/patience.hpp"
 
@@ -256,4 +257,22 @@ TEST_CASE("who waits for more than two seconds is told for what, and the line is
   CHECK(told(true, 0).empty());
   CHECK(told(false, 2'500'000).empty());
   CHECK(told(true, 2'500'000) == "\r\033[Kplanning ...\r\033[Ksimulating ...\r\033[K");
+}
+
+TEST_CASE("who waits for a simulation is told how far it is, and how long the rest will take") {
+  std::string said;
+  status_after(
+      [] {
+        Patience patience(true);
+        patience.begins("simulating");
+        WorkCount count(200'000);
+        for (int alarm = 0; alarm < 2; ++alarm) {
+          for (int i = 0; i < 70'000; ++i) count.add_one();
+          usleep(10'000);
+          raise(SIGALRM);
+        }
+      },
+      &said);
+  CHECK(said.starts_with("\r\033[Ksimulating ... 32 %\r\033[Ksimulating ... 65 %, "));
+  CHECK(said.ends_with(" s left\r\033[K"));
 }
