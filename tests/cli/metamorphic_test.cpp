@@ -64,7 +64,7 @@ std::string twice(const char* key, double value, const char* unit = "") {
 }  // namespace
 
 TEST_CASE("answers for random scenarios fit together") {
-  const DrawSeeds draws = draw_seeds(20);
+  const DrawSeeds draws = draw_seeds(40);
   const TemporaryFolder folder;
   for (std::uint64_t seed = draws.first; seed < draws.first + draws.count; ++seed) {
     const RandomScenario random(seed, true);
