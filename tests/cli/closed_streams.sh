@@ -75,11 +75,15 @@ written "a fit" 4 "mine.yaml link.yaml" calibrate fit "$root"/calib/examples/h10
 suite=$root/validate/suites/ddp_buckets.yaml
 written "a record and a picture of a suite" 4 "record.yaml suite.svg" validate "$suite" --record record.yaml --svg suite.svg
 
-# Ctrl-C finds no descriptor to write into either.
+# Ctrl-C finds no descriptor to write into either. A job of a shell without job control would ignore it.
+set -m
 "$program" sweep small.yaml --vary parallelism.data.bucket=1..4000MiB --db cut.db --jobs 1 >out 2>&- </dev/null &
+set +m
 begun $!
 sleep 0.5
 kill -INT $!
-wait $! || true
+got=0
+wait $! || got=$?
+((got == 3)) || fail "a sweep that Ctrl-C ends: exits with $got instead of 3"
 ask cut.db "PRAGMA integrity_check" >checked
 has "a sweep that Ctrl-C ends" "[('ok',)]" checked
