@@ -5,20 +5,20 @@
 namespace stepsim {
 namespace {
 
-NodeDrawing drawing(const Cluster& cluster) {
+NodeDrawing stated_drawing(const Cluster& cluster) {
   return {cluster.node_topology.switches, cluster.node_topology.links};
 }
 
-std::vector<Objection> objections(const Cluster& cluster) {
-  return objections_to(drawing(cluster), cluster);
+std::vector<Objection> stated_objections(const Cluster& cluster) {
+  return objections_to(stated_drawing(cluster), cluster);
 }
 
 const Registered<NodeTopology> custom{{
     .name = "custom",
     .description = "a graph of GPUs, NICs, switches and CPUs in the scenario",
     .keys = {"switches", "links"},
-    .objections = objections,
-    .lay_out = [](const Cluster& cluster) { return wiring_of(drawing(cluster), cluster); },
+    .objections = stated_objections,
+    .lay_out = [](const Cluster& cluster) { return wiring_of(stated_drawing(cluster), cluster); },
 }};
 
 }  // namespace

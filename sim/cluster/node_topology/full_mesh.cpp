@@ -12,7 +12,7 @@
 namespace stepsim {
 namespace {
 
-NodeWiring lay_out(const Cluster& cluster) {
+NodeWiring lay_out_full_mesh(const Cluster& cluster) {
   const int others = cluster.gpus_per_node - 1;
   const BytesPerSecond width = others > 0 ? gpu_payload(cluster) / others : BytesPerSecond{};
   const auto link = [others](int from, int to) {
@@ -56,7 +56,7 @@ const Registered<NodeTopology> full_mesh{{
     .name = "full_mesh",
     .description = "each GPU has a link of its own to each other one: xGMI of MI300X",
     .keys = {},
-    .lay_out = lay_out,
+    .lay_out = lay_out_full_mesh,
 }};
 
 }  // namespace

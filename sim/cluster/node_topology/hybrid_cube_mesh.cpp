@@ -27,7 +27,7 @@ constexpr Joined kMesh[] = {{0, 1, 1}, {0, 2, 1}, {0, 3, 2}, {0, 4, 2}, {1, 2, 2
 constexpr BytesPerSecond kPcie3 = 12_GBps;
 constexpr BytesPerSecond kSockets = 6_GBps;
 
-NodeDrawing drawing(const Cluster& cluster) {
+NodeDrawing cube_mesh_drawing(const Cluster& cluster) {
   const BytesPerSecond link = gpu_payload(cluster) / kLinksOfGpu;
   const BytesPerSecond pcie = cluster.node_topology.pcie_bandwidth.value_or(kPcie3);
   NodeDrawing drawing{{"switch 0..3", "cpu 0..1"}, {}};
@@ -48,7 +48,7 @@ NodeDrawing drawing(const Cluster& cluster) {
   return drawing;
 }
 
-std::vector<Objection> objections(const Cluster& cluster) {
+std::vector<Objection> cube_mesh_objections(const Cluster& cluster) {
   if (cluster.gpus_per_node <= kGpus) return {};
   return {{"cluster.gpus_per_node",
            fmt::format("a hybrid cube mesh has {} GPUs, not {}", kGpus, cluster.gpus_per_node),
@@ -59,8 +59,9 @@ const Registered<NodeTopology> hybrid_cube_mesh{{
     .name = "hybrid_cube_mesh",
     .description = "DGX-1 with V100: eight GPUs, each joined to four others by one or two NVLinks",
     .keys = {"pcie_bandwidth", "socket_bandwidth"},
-    .objections = objections,
-    .lay_out = [](const Cluster& cluster) { return wiring_of(drawing(cluster), cluster); },
+    .objections = cube_mesh_objections,
+    .lay_out =
+        [](const Cluster& cluster) { return wiring_of(cube_mesh_drawing(cluster), cluster); },
 }};
 
 }  // namespace

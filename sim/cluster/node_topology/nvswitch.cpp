@@ -10,7 +10,7 @@ namespace {
 LinkId out_of(int gpu) { return static_cast<LinkId>(2 * gpu); }
 LinkId into(int gpu) { return static_cast<LinkId>(2 * gpu + 1); }
 
-NodeWiring lay_out(const Cluster& cluster) {
+NodeWiring lay_out_nvswitch(const Cluster& cluster) {
   const int gpus = cluster.gpus_per_node > 1 ? cluster.gpus_per_node : 0;
   const auto nothing = [](int, int) { return std::vector<LinkId>{}; };
   return {
@@ -43,7 +43,7 @@ const Registered<NodeTopology> nvswitch{{
     .description = "each GPU has a link out and a link in, to switches that never block",
     .nvswitch = true,
     .keys = {},
-    .lay_out = lay_out,
+    .lay_out = lay_out_nvswitch,
 }};
 
 }  // namespace

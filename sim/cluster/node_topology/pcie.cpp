@@ -38,7 +38,7 @@ BytesPerSecond slot(const Cluster& cluster) {
   return cluster.node_topology.pcie_bandwidth.value_or(own > BytesPerSecond{} ? own : kPcie3);
 }
 
-NodeDrawing drawing(const Cluster& cluster) {
+NodeDrawing pcie_drawing(const Cluster& cluster) {
   const Shape shape = shape_of(cluster);
   const BytesPerSecond pcie = slot(cluster);
   NodeDrawing drawing{{fmt::format("cpu 0..{}", shape.sockets - 1)}, {}};
@@ -65,7 +65,7 @@ NodeDrawing drawing(const Cluster& cluster) {
   return drawing;
 }
 
-std::vector<Objection> objections(const Cluster& cluster) {
+std::vector<Objection> pcie_objections(const Cluster& cluster) {
   const Shape shape = shape_of(cluster);
   if (shape.sockets <= shape.switches) return {};
   return {{"cluster.node_topology.sockets",
@@ -80,8 +80,8 @@ const Registered<NodeTopology> pcie{{
     .description = "GPUs and NICs below PCIe switches, below CPUs, which are joined to each other",
     .nvlink = false,
     .keys = {"gpus_per_switch", "sockets", "pcie_bandwidth", "socket_bandwidth"},
-    .objections = objections,
-    .lay_out = [](const Cluster& cluster) { return wiring_of(drawing(cluster), cluster); },
+    .objections = pcie_objections,
+    .lay_out = [](const Cluster& cluster) { return wiring_of(pcie_drawing(cluster), cluster); },
 }};
 
 }  // namespace

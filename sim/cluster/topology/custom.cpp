@@ -39,7 +39,7 @@ LinkGraph::Vertex vertex_of(const DrawnGraph& graph, const Cluster& cluster, Por
   return graph.has_links(vertex) ? vertex : static_cast<LinkGraph::Vertex>(port.node);
 }
 
-std::vector<Objection> objections(const Cluster& cluster) {
+std::vector<Objection> graph_objections(const Cluster& cluster) {
   DrawnGraph graph = graph_of(cluster);
   if (cluster.inter_node->links.empty() && cluster.nodes > 1) {
     return {{"cluster.inter_node.links", "a custom topology needs links",
@@ -75,7 +75,7 @@ struct Drawing {
   }
 };
 
-Wiring lay_out(const Cluster& cluster) {
+Wiring lay_out_graph(const Cluster& cluster) {
   DrawnGraph graph = graph_of(cluster);
   LinkGraph routes = graph.routes(0);
   const int nics = cluster.inter_node->nics_per_node;
@@ -112,8 +112,8 @@ const Registered<Topology> custom{{
     .description =
         "a graph of switches and links in the scenario; the fewest links, then the widest",
     .keys = {"switches", "links"},
-    .objections = objections,
-    .lay_out = lay_out,
+    .objections = graph_objections,
+    .lay_out = lay_out_graph,
 }};
 
 }  // namespace

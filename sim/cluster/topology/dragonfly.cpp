@@ -109,7 +109,7 @@ Dragonfly dragonfly_of(const Cluster& cluster) {
   return d;
 }
 
-std::vector<Objection> objections(const Cluster& cluster) {
+std::vector<Objection> dragonfly_objections(const Cluster& cluster) {
   const Fabric& fabric = *cluster.inter_node;
   if (!fabric.routers_per_group) {
     return {{"cluster.inter_node.routers_per_group", "a dragonfly needs routers_per_group",
@@ -134,7 +134,7 @@ std::vector<Objection> objections(const Cluster& cluster) {
            "raise nodes_per_router, routers_per_group or global_links"}};
 }
 
-Wiring lay_out(const Cluster& cluster) {
+Wiring lay_out_dragonfly(const Cluster& cluster) {
   const Fabric& fabric = *cluster.inter_node;
   const Dragonfly d = dragonfly_of(cluster);
   const BytesPerSecond local = fabric.link_bandwidth.value_or(fabric.bandwidth);
@@ -169,8 +169,8 @@ const Registered<Topology> dragonfly{{
                    "minimal routes",
     .keys = {"nodes_per_router", "routers_per_group", "global_links", "link_bandwidth",
              "global_bandwidth"},
-    .objections = objections,
-    .lay_out = lay_out,
+    .objections = dragonfly_objections,
+    .lay_out = lay_out_dragonfly,
 }};
 
 }  // namespace

@@ -74,7 +74,7 @@ Tree tree_of(const Cluster& cluster) {
   return tree;
 }
 
-std::vector<Objection> objections(const Cluster& cluster) {
+std::vector<Objection> fat_tree_objections(const Cluster& cluster) {
   const Fabric& fabric = *cluster.inter_node;
   std::vector<Objection> found;
   const std::size_t levels = fabric.leaves_per_pod ? 2 : 1;
@@ -100,7 +100,7 @@ std::vector<Objection> objections(const Cluster& cluster) {
   return found;
 }
 
-Wiring lay_out(const Cluster& cluster) {
+Wiring lay_out_fat_tree(const Cluster& cluster) {
   const Fabric& fabric = *cluster.inter_node;
   const Tree tree = tree_of(cluster);
   const auto& factors = fabric.oversubscription;
@@ -137,8 +137,8 @@ const Registered<Topology> fat_tree{{
     .description = "leaf switches of nodes_per_leaf nodes below a spine, or below pods and a core; "
                    "oversubscribed level by level",
     .keys = {"nodes_per_leaf", "leaves_per_pod", "oversubscription"},
-    .objections = objections,
-    .lay_out = lay_out,
+    .objections = fat_tree_objections,
+    .lay_out = lay_out_fat_tree,
 }};
 
 }  // namespace

@@ -19,7 +19,7 @@ struct Rails {
   }
 };
 
-std::vector<Objection> objections(const Cluster& cluster) {
+std::vector<Objection> rail_objections(const Cluster& cluster) {
   const Fabric& fabric = *cluster.inter_node;
   const std::size_t levels = fabric.oversubscription.size();
   if (levels == 1 && fabric.oversubscription.front() > 1 && fabric.nodes_per_leaf == 0)
@@ -40,7 +40,7 @@ Wiring one_pod() {
           .period = 1};
 }
 
-Wiring lay_out(const Cluster& cluster) {
+Wiring lay_out_rail(const Cluster& cluster) {
   const Fabric& fabric = *cluster.inter_node;
   if (fabric.nodes_per_leaf == 0) return one_pod();
   const Rails rails{fabric.nodes_per_leaf, fabric.nics_per_node};
@@ -83,8 +83,8 @@ const Registered<Topology> rail{{
     .description = "NIC i of each node on rail switch i; pods of nodes_per_leaf nodes, joined by "
                    "spines, oversubscribed by a factor",
     .keys = {"nodes_per_leaf", "oversubscription"},
-    .objections = objections,
-    .lay_out = lay_out,
+    .objections = rail_objections,
+    .lay_out = lay_out_rail,
 }};
 
 }  // namespace

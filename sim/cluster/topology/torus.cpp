@@ -59,7 +59,7 @@ struct Torus {
   }
 };
 
-std::vector<Objection> objections(const Cluster& cluster) {
+std::vector<Objection> torus_objections(const Cluster& cluster) {
   const std::vector<int>& sizes = cluster.inter_node->sizes;
   const std::string key = "cluster.inter_node.sizes";
   if (sizes.empty()) return {{key, "a torus needs sizes", "add \"sizes: [<x>, <y>, <z>]\""}};
@@ -76,7 +76,7 @@ std::vector<Objection> objections(const Cluster& cluster) {
            ""}};
 }
 
-Wiring lay_out(const Cluster& cluster) {
+Wiring lay_out_torus(const Cluster& cluster) {
   const Fabric& fabric = *cluster.inter_node;
   const Torus torus{fabric.sizes};
   const BytesPerSecond each = fabric.link_bandwidth.value_or(fabric.bandwidth) * fabric.efficiency;
@@ -108,8 +108,8 @@ const Registered<Topology> torus{{
     .description = "nodes in a ring, grid or cube of sizes, each joined to its neighbours; "
                    "dimension-ordered routes",
     .keys = {"sizes", "link_bandwidth"},
-    .objections = objections,
-    .lay_out = lay_out,
+    .objections = torus_objections,
+    .lay_out = lay_out_torus,
 }};
 
 }  // namespace

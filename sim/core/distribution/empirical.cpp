@@ -9,7 +9,7 @@ namespace stepsim {
 namespace {
 
 /// The values may have any unit, for they are scaled to the mean.
-Quantile of(const Spread& spread) {
+Quantile empirical_quantile(const Spread& spread) {
   std::vector<double> values = spread.values;
   std::ranges::sort(values);
   const double count = static_cast<double>(values.size());
@@ -22,7 +22,7 @@ const Registered<Distribution> empirical{{
     .name = "empirical",
     .description = "one of `values`, each as likely, scaled to the mean",
     .takes_sigma = false,
-    .quantile = of,
+    .quantile = empirical_quantile,
 }};
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace stepsim {
 namespace {
 
 /// The mean of the tail is its standard deviation; the least value is what remains of the mean.
-Quantile of(const Spread& spread) {
+Quantile exponential_quantile(const Spread& spread) {
   const double tail = spread.mean * spread.sigma;
   const double least = spread.mean - tail;
   return [=](double share) { return least - tail * std::log1p(-share); };
@@ -18,7 +18,7 @@ const Registered<Distribution> exponential{{
     .name = "exponential",
     .description = "a least value of mean - sigma, and an exponential tail above it",
     .most_sigma = 1,
-    .quantile = of,
+    .quantile = exponential_quantile,
 }};
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace stepsim {
 namespace {
 
 /// A gamma distribution has the mean shape x scale and the variance shape x scale^2.
-Quantile of(const Spread& spread) {
+Quantile gamma_quantile(const Spread& spread) {
   const double shape = 1 / (spread.sigma * spread.sigma);
   const boost::math::gamma_distribution<double, InDouble> draws(shape, spread.mean / shape);
   return [draws](double share) { return boost::math::quantile(draws, share); };
@@ -18,7 +18,7 @@ Quantile of(const Spread& spread) {
 const Registered<Distribution> gamma{{
     .name = "gamma",
     .description = "the wait for several things; nearly normal when sigma is small",
-    .quantile = of,
+    .quantile = gamma_quantile,
 }};
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 /// With a logarithm of mean m and deviation s, the mean is exp(m + s^2 / 2), and the variance over
 /// the square of the mean is exp(s^2) - 1.
-Quantile of(const Spread& spread) {
+Quantile lognormal_quantile(const Spread& spread) {
   const double s2 = std::log1p(spread.sigma * spread.sigma);
   const boost::math::lognormal_distribution<double, InDouble> draws(std::log(spread.mean) - s2 / 2,
                                                                     std::sqrt(s2));
@@ -22,7 +22,7 @@ Quantile of(const Spread& spread) {
 const Registered<Distribution> lognormal{{
     .name = "lognormal",
     .description = "the product of many small factors; a longer tail above than below",
-    .quantile = of,
+    .quantile = lognormal_quantile,
 }};
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace stepsim {
 namespace {
 
-Quantile of(const Spread& spread) {
+Quantile normal_quantile(const Spread& spread) {
   const boost::math::normal_distribution<double, InDouble> whole(spread.mean,
                                                                  spread.mean * spread.sigma);
   const double below = cdf(whole, 0.0);
@@ -20,7 +20,7 @@ const Registered<Distribution> normal{{
     .name = "normal",
     .description = "cut off at 0 and at twice the mean; sigma is that of the whole bell",
     .most_sigma = 1,
-    .quantile = of,
+    .quantile = normal_quantile,
 }};
 
 }  // namespace

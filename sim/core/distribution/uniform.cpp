@@ -8,7 +8,7 @@ namespace stepsim {
 namespace {
 
 /// An interval of width w has the variance w^2 / 12.
-Quantile of(const Spread& spread) {
+Quantile uniform_quantile(const Spread& spread) {
   const double half = std::numbers::sqrt3 * spread.mean * spread.sigma;
   return [=, mean = spread.mean](double share) { return mean + half * (2 * share - 1); };
 }
@@ -17,7 +17,7 @@ const Registered<Distribution> uniform{{
     .name = "uniform",
     .description = "anything within sqrt(3) sigma of the mean",
     .most_sigma = 1 / std::numbers::sqrt3,
-    .quantile = of,
+    .quantile = uniform_quantile,
 }};
 
 }  // namespace
