@@ -51,7 +51,11 @@ function(link_rooms target)
   endforeach()
 endfunction()
 
-file(GLOB_RECURSE STEPSIM_HEADERS CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/sim/*.hpp)
+set(STEPSIM_HEADERS)
+foreach(folder sim calib tests validate)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.hpp)
+  list(APPEND STEPSIM_HEADERS ${headers})
+endforeach()
 
 # add_sources(TARGET SOURCE ...): with STEPSIM_UNITY, several sources are compiled as one file
 # (docs/decisions/017-sources-compiled-together.md). Two sources that share a private name are put into two batches,
@@ -62,7 +66,7 @@ function(add_sources target)
     return()
   endif()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN} ${CMAKE_SOURCE_DIR}/sim/batches.awk)
-  execute_process(COMMAND awk -v size=${STEPSIM_BATCH_SIZE} -f ${CMAKE_SOURCE_DIR}/sim/batches.awk
+  execute_process(COMMAND awk -v size=${STEPSIM_BATCH_SIZE} -v root=${CMAKE_SOURCE_DIR}/ -f ${CMAKE_SOURCE_DIR}/sim/batches.awk
       ${STEPSIM_HEADERS} ${ARGN}
     WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE batches COMMAND_ERROR_IS_FATAL ANY
     OUTPUT_STRIP_TRAILING_WHITESPACE)

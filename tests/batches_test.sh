@@ -8,7 +8,7 @@ cd "$tree"
 
 expect() {  # SIZE EXPECTED SOURCE...
   local found
-  found=$(awk -v size="$1" -f "$awk_script" "${@:3}")
+  found=$(awk -v size="$1" -v root="$tree/" -f "$awk_script" "${@:3}")
   [[ $found == "$2" ]] || { printf 'expected:\n%s\nfound:\n%s\n' "$2" "$found"; exit 1; }
 }
 
@@ -52,8 +52,20 @@ printf 'using nlohmann::json;\n' >f.cpp
 echo 'int used() { int json = 1; return json; }' >g.cpp
 expect 12 'f.cpp c.cpp' f.cpp g.cpp c.cpp
 
-# A private name that is a type or a constant of a header, which may be read behind the source.
-for line in 'struct Own {};' 'inline constexpr std::array kOwn<int> = {1};'; do
+# A private name that is a type or a constant of a header that another source reads, itself or through another header:
+# it may be read behind the source.
+echo '#include "own.hpp"' >through.hpp
+for line in 'struct Own {};' 'struct Own;' 'inline constexpr std::array kOwn<int> = {1};'; do
   echo "$line" >own.hpp
-  expect 12 'b.cpp c.cpp' own.hpp a.cpp b.cpp c.cpp
+  expect 12 'a.cpp b.cpp c.cpp' "$tree"/own.hpp "$tree"/through.hpp a.cpp b.cpp c.cpp
+  for header in own through; do
+    { echo "#include \"$header.hpp\""; cat b.cpp; } >h.cpp
+    expect 12 'a.cpp c.cpp' "$tree"/own.hpp "$tree"/through.hpp a.cpp h.cpp c.cpp
+    expect 12 'h.cpp c.cpp' "$tree"/own.hpp "$tree"/through.hpp h.cpp a.cpp c.cpp
+  done
 done
+
+# What a full batch leaves is dealt out, as far as nobody minds.
+for name in i j k; do cp c.cpp $name.cpp; done
+expect 3 'c.cpp i.cpp j.cpp k.cpp' c.cpp i.cpp j.cpp k.cpp
+expect 3 'a.cpp c.cpp i.cpp' a.cpp c.cpp i.cpp e.cpp
