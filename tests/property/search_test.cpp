@@ -245,6 +245,12 @@ std::vector<StrategyOutcome> simulated(const SearchBase& base,
   return outcomes;
 }
 
+/// What STEPSIM_DRAWS states, as among the long tests, or fewer.
+int draws_or(int fewer) {
+  const char* stated = std::getenv("STEPSIM_DRAWS");
+  return stated == nullptr ? fewer : std::atoi(stated);
+}
+
 /// Every n-th, so that a test is not longer than it has to be.
 std::vector<Strategy> some_of(const std::vector<Strategy>& all, std::size_t most) {
   const std::size_t every = std::max<std::size_t>(all.size() / most, 1);
@@ -313,7 +319,8 @@ TEST_CASE("no strategy is faster than its bound or needs less memory") {
         kLora, kLastLora, kLoraFp8, kPictures}) {
     CAPTURE(text);
     const SearchBase base = base_of(text);
-    const auto strategies = some_of(everything(base, all_axes_of(base, text)).accepted, 400);
+    const auto most = static_cast<std::size_t>(draws_or(100));
+    const auto strategies = some_of(everything(base, all_axes_of(base, text)).accepted, most);
     const auto outcomes = simulated(base, strategies);
     REQUIRE(outcomes.size() == strategies.size());
     // What strategies share is made for the one that is asked for first.
@@ -352,8 +359,7 @@ TEST_CASE("the order of passes gives the bubble that schedules are known for") {
 }
 
 TEST_CASE("bounds hold in random scenarios, too, and the reader agrees about their strategies") {
-  const char* stated = std::getenv("STEPSIM_DRAWS");
-  const int draws = stated == nullptr ? 60 : std::atoi(stated);
+  const int draws = draws_or(40);
   for (int seed = 1; seed <= draws; ++seed) {
     const std::string text = RandomScenario(static_cast<std::uint64_t>(seed), true).text();
     CAPTURE(text);
