@@ -28,12 +28,14 @@ PointState state_of(Ending how) {
   }
 }
 
-/// The scenario of a point whose copy did not live to tell.
-std::string fingerprint_of_point(const Sweep& sweep, std::int64_t point) {
+/// What there is to say of a point whose copy did not live to tell which scenario it is. One that has
+/// none is refused, however little time or memory it had.
+PointAnswer answer_without_copy(const Sweep& sweep, const Ended& ended) {
   try {
-    return fingerprint_of(scenario_of(sweep, point, known_names()));
-  } catch (const UserError&) {  // there is none
-    return "";
+    return {fingerprint_of(scenario_of(sweep, ended.index, known_names())),
+            {state_of(ended.how), on_one_line(ended.text), {}}};
+  } catch (const UserError& error) {
+    return {"", {PointState::refused, on_one_line(sentence_of(error)), {}}};
   }
 }
 
@@ -65,13 +67,10 @@ NextPiece PendingPoints::next() {
 }
 
 void PendingPoints::keep(const Ended& ended) {
-  if (ended.how == Ending::result) {
-    const PointAnswer answer = point_answer_of(ended.text);
-    store_.add({ended.index, answer.outcome, answer.scenario, build_});
-  } else {
-    const Outcome outcome{state_of(ended.how), on_one_line(ended.text), {}};
-    store_.add({ended.index, outcome, fingerprint_of_point(sweep_, ended.index), build_});
-  }
+  const bool is_told = ended.how == Ending::result;
+  const PointAnswer answer =
+      is_told ? point_answer_of(ended.text) : answer_without_copy(sweep_, ended);
+  store_.add({ended.index, answer.outcome, answer.scenario, build_});
   on_done_();
 }
 

@@ -91,7 +91,7 @@ void write_trace(const RunOptions& options, const TimelineChoice& choice, const 
                  const Answer& answer) {
   const Metrics& metrics = answer.metrics;
   const OpGraph graph = build(scenario);
-  const Plan plan = make_plan(scenario, graph, {.folds = true});
+  const Plan plan = make_plan(scenario, graph, {.folds = options.fold});
   TraceFacts facts(scenario, graph, plan);
   const TraceHead head{.scenario = metrics.scenario,
                        .yaml = metrics.provenance.scenario,

@@ -18,8 +18,6 @@
 #include "sim/core/hash.hpp"
 #include "sim/core/trim.hpp"
 #include "sim/core/version.hpp"
-#include "sim/ops/op_graph.hpp"
-#include "sim/plan/fold.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/plan/plan_cache.hpp"
 #include "sim/process/forked.hpp"
@@ -236,17 +234,15 @@ class PointWork {
  public:
   explicit PointWork(const Sweep& sweep) : sweep_(sweep), names_(known_names()) {}
 
-  /// Does all but the simulation of a point in this process, so that its copies find libraries
-  /// linked, files read and memory at hand: a third of a small point's time.
+  /// Reads a point in this process, so that its copies find libraries linked and profiles read.
   void warm_up(std::int64_t point) {
     try {
-      const Scenario scenario = scenario_of(sweep_, point, names_);
-      fold_plan(make_plan(scenario, build(scenario), {.folds = true, .cache = &plans_}), true);
-    } catch (const std::exception&) {  // the copy that simulates the point will say so
+      scenario_of(sweep_, point, names_);
+    } catch (const UserError&) {  // the copy that simulates the point will say so
     }
   }
 
-  /// The answer as text. Points that are of one scenario are simulated once.
+  /// The answer as text. Points that are of one scenario are simulated once in each process.
   const std::string& operator()(std::int64_t point) {
     try {
       const Scenario scenario = scenario_of(sweep_, point, names_);

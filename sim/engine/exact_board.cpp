@@ -26,7 +26,7 @@ ExactBoard::ExactBoard(const Folding& folding, BoardUser& user)
 }
 
 void ExactBoard::at(double date, Event event) {
-  if (std::isnan(date)) throw InternalError("an event without a date");
+  if (!std::isfinite(date)) throw InternalError("an event without a date");
   agenda_.add(date, event);
 }
 

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
-#include "sim/engine/recorded_ranks.hpp"
 
 namespace stepsim {
 namespace {
@@ -48,7 +47,7 @@ Executor::Executor(const Plan& plan, const Folding& folding, const SimulateOptio
 }
 
 /// Unfolded runs record ranks of the classes of the folded plan, as the folded run does.
-void Executor::record(const std::map<int, const FoldedRank*>& recorded) {
+void Executor::record(const std::map<int, RecordedRank>& recorded) {
   for (RankState& state : ranks_) {
     if (recorded.contains(state.folded->rank)) {
       state.recorded = std::make_unique<Recording>(
@@ -61,7 +60,7 @@ void Executor::record(const std::map<int, const FoldedRank*>& recorded) {
 Simulation Executor::run() {
   const bool is_apart = options_.spans && !options_.fold;
   const Folding apart = is_apart ? fold_plan(plan_, true) : Folding{};
-  std::map<int, const FoldedRank*> recorded;
+  std::map<int, RecordedRank> recorded;
   const std::vector<FoldedRank>& classes = (is_apart ? apart : folding_).ranks;
   if (options_.spans) {
     recorded = recorded_ranks(plan_, classes, options_.shown, options_.most_spans);
@@ -88,7 +87,10 @@ Simulation Executor::run() {
   for (RankState& state : ranks_) {
     if (state.recorded) result.timeline.ranks.push_back(state.recorded->recorder.take());
   }
-  for (RankTimeline& rank : result.timeline.ranks) rank.members = recorded.at(rank.rank)->members;
+  for (RankTimeline& rank : result.timeline.ranks) {
+    rank.members = recorded.at(rank.rank).rank->members;
+    rank.weight = recorded.at(rank.rank).weight;
+  }
   if (options_.spans) result.timeline.paces = paces(classes);
   result.timeline.step_ends = step_ends_;
   result.timeline.warmup = plan_.warmup;

@@ -15,6 +15,7 @@
 #include "sim/core/system/work_done.hpp"
 #include "sim/engine/board.hpp"
 #include "sim/engine/chain_run.hpp"
+#include "sim/engine/recorded_ranks.hpp"
 #include "sim/engine/recorder.hpp"
 #include "sim/engine/simulate.hpp"
 
@@ -79,7 +80,7 @@ class Executor final : private BoardUser {
   static std::uint8_t& needs(const RankState& state, TaskIndex task) {
     return state.first_needs[task / kBlock * state.needs_apart + task % kBlock];
   }
-  void record(const std::map<int, const FoldedRank*>& recorded);
+  void record(const std::map<int, RecordedRank>& recorded);
   void finish(std::uint32_t rank, TaskIndex task, double date);
   void note_pace(std::uint32_t rank, TaskIndex task);
   std::vector<RankPace> paces(const std::vector<FoldedRank>& classes) const;

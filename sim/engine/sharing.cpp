@@ -29,8 +29,8 @@ Sharing::Sharing(const std::vector<BytesPerSecond>& links) {
 }
 
 std::uint64_t Sharing::parts(const Link& link, const Transfer& transfer, Crossing crossing) {
-  const double all = std::min(transfer.most / link.bandwidth, 1.0) * crossing.times;
-  return static_cast<std::uint64_t>(std::ceil(all * kParts));
+  const double one = std::min(transfer.most / link.bandwidth, 1.0);
+  return static_cast<std::uint64_t>(std::ceil(one * kParts)) * crossing.times;
 }
 
 void Sharing::touch(LinkId link) {

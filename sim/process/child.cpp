@@ -33,6 +33,7 @@ using Clock = std::chrono::steady_clock;
 /// Makes this copy of the process the program, by calls that are safe between fork and exec alone.
 /// What it prints goes to the file `out`.
 [[noreturn]] void become(char* const* words, char* const* variables, int out) {
+  signal(SIGXFSZ, SIG_DFL);          // this process alone asks what a write could not
   prctl(PR_SET_PDEATHSIG, SIGTERM);  // nobody would wait for it where this process is killed
   const int nothing = open("/dev/null", O_RDONLY);
   if (nothing >= 0) dup2(nothing, STDIN_FILENO);

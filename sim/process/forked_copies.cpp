@@ -28,6 +28,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// KiB. Filling so much takes a tenth of a second, and what did takes longer: a fork no longer counts.
+constexpr long kMostKept = 512 * 1024;
+
 /// What a copy writes: how it ended in one letter, then its text.
 std::string said(Ending how, const std::string& text) {
   return std::string(1, static_cast<char>('a' + static_cast<int>(how))) + text;
@@ -49,6 +52,17 @@ std::string answer_of(const std::function<std::string(std::int64_t)>& work, std:
   } catch (...) {
     return said(Ending::internal_error, "something was thrown that is no std::exception");
   }
+}
+
+/// Whether a copy with that answer may go on: a piece that failed may have left anything, SimGrid's
+/// clock goes on, and memory that a large piece has filled stays with its process.
+bool is_fit_for_more(const std::string& answer) {
+  const char how = answer.front();
+  const bool ended_well =
+      how == said(Ending::result, "").front() || how == said(Ending::user_error, "").front();
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return ended_well && !is_module_loaded("simgrid") && usage.ru_maxrss < kMostKept;
 }
 
 /// False where nobody listens.
@@ -196,7 +210,7 @@ void ForkedCopies::work_on(std::int64_t index, int line) {
   for (std::optional<std::int64_t> next = index; next;) {
     const auto begin = Clock::now();
     const std::string answer = answer_of(work_, *next);
-    const bool stays = keeps_copies() && !is_module_loaded("simgrid");
+    const bool stays = keeps_copies() && is_fit_for_more(answer);
     const bool is_heard = send_answer(line, answer, stays, seconds_since(begin));
     next = is_heard && stays ? next_piece(line) : std::nullopt;
   }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <ctime>
@@ -23,7 +24,7 @@ std::atomic<bool> is_said = false;
 static_assert(std::atomic<const char*>::is_always_lock_free);
 
 // Of the simulation that is under way, as the last alarm saw it.
-std::int64_t seen_all = 0, seen_done = 0;
+std::int64_t seen_simulation = 0, seen_done = 0;
 double seen_since = 0;
 
 void put(std::string_view text) {
@@ -47,9 +48,10 @@ void put_share_done() {
   const std::int64_t all = work_done.all.load(std::memory_order_relaxed);
   const std::int64_t done = work_done.done.load(std::memory_order_relaxed);
   if (all == 0) return;
-  if (all != seen_all || done < seen_done) {
+  const std::int64_t simulation = work_done.simulation.load(std::memory_order_relaxed);
+  if (simulation != seen_simulation) {
     seen_since = now();
-    seen_all = all;
+    seen_simulation = simulation;
     seen_done = done;
   }
   put(" ");
@@ -74,9 +76,28 @@ void say() {
 }
 
 void on_alarm(int) {
+  const int before = errno;
   const bool is_news = work_done.all.load(std::memory_order_relaxed) > 0;
   if (is_news || !is_said) say();
+  errno = before;
 }
+
+/// While it lives no alarm comes.
+class Quiet {
+ public:
+  Quiet() {
+    sigset_t alarm;
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    sigprocmask(SIG_BLOCK, &alarm, &before_);
+  }
+  ~Quiet() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+
+ private:
+  sigset_t before_{};
+};
 
 }  // namespace
 
@@ -96,6 +117,7 @@ Patience::Patience(bool is_on) : is_on_(is_on) {
 Patience::~Patience() { end(); }
 
 void Patience::begins(const char* what) const {
+  const Quiet quiet;
   at_work = what;
   if (is_on_ && is_said) say();
 }

@@ -104,6 +104,9 @@ struct RankTimeline {
   int stage = 0;             ///< pipeline stage
   int multiplicity = 1;      ///< ranks that behave alike and that it stands for
   std::vector<int> members;  ///< all ranks that behave alike, itself included
+  /// ranks that it speaks for in what is said of all: its class, and a part of those that have no
+  /// spans; 0: it is only shown
+  double weight = 1;
   std::vector<Row> rows;
   std::vector<Span> spans;  ///< in order of their end
   std::vector<MemoryPoint> memory;

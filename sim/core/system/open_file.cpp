@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <string_view>
 
@@ -77,7 +79,15 @@ void OpenFile::fail(const std::string& why) const {
 
 void OpenFile::wait(int milliseconds) {
   pollfd one{file_, POLLIN, 0};
-  is_awaited_ = poll(&one, 1, milliseconds) == 0;
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::milliseconds(milliseconds);
+  int left = milliseconds, ready = 0;
+  while ((ready = poll(&one, 1, left)) < 0 && errno == EINTR) {
+    if (milliseconds < 0) continue;
+    const auto rest = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+    left = static_cast<int>(std::max<std::int64_t>(rest.count(), 0));
+  }
+  is_awaited_ = ready == 0;
 }
 
 }  // namespace stepsim

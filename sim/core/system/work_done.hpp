@@ -10,6 +10,7 @@ namespace stepsim {
 struct WorkDone {
   std::atomic<std::int64_t> done = 0;
   std::atomic<std::int64_t> all = 0;
+  std::atomic<std::int64_t> simulation = 0;  ///< counts them
 };
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
@@ -22,17 +23,19 @@ class WorkCount {
   explicit WorkCount(std::int64_t all) {
     work_done.done.store(0, std::memory_order_relaxed);
     work_done.all.store(all, std::memory_order_relaxed);
+    work_done.simulation.fetch_add(1, std::memory_order_relaxed);
   }
   ~WorkCount() { work_done.all.store(0, std::memory_order_relaxed); }
   WorkCount(const WorkCount&) = delete;
   WorkCount& operator=(const WorkCount&) = delete;
 
   void add_one() {
-    if ((++count_ & kSeldom) == 0) work_done.done.store(count_, std::memory_order_relaxed);
+    if (++count_ % kSeldom == 0) work_done.done.store(count_, std::memory_order_relaxed);
   }
 
  private:
-  static constexpr std::int64_t kSeldom = (1 << 16) - 1;  // a hundredth of a second
+  // Some ten milliseconds: what looks does so once a second.
+  static constexpr std::int64_t kSeldom = 1 << 16;
   std::int64_t count_ = 0;
 };
 

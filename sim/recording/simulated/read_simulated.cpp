@@ -16,9 +16,9 @@
 #include "sim/recording/kineto/byte_source.hpp"
 #include "sim/recording/kineto/json_pieces.hpp"
 #include "sim/recording/simulated/rebuilt_timeline.hpp"
-#include "sim/timeline/pace.hpp"
 #include "sim/recording/simulated/simulated_event.hpp"
 #include "sim/recording/simulated/simulated_head.hpp"
+#include "sim/timeline/pace.hpp"
 
 namespace stepsim {
 namespace {

@@ -80,7 +80,8 @@ void RebuiltTimeline::describe_process(const SimulatedEvent& event) {
   RankTimeline rank{.rank = static_cast<int>(of.rank),
                     .stage = static_cast<int>(of.stage),
                     .multiplicity = static_cast<int>(of.multiplicity),
-                    .members = std::move(*members)};
+                    .members = std::move(*members),
+                    .weight = static_cast<double>(of.multiplicity)};
   timeline_.ranks.push_back(std::move(rank));
   states_.push_back({.row_of_thread = {}, .rows = {}, .slices = of.slices});
 }

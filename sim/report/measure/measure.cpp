@@ -67,6 +67,7 @@ Slowest slowest_rank(const Timeline& timeline, const std::vector<CauseSeconds>& 
                      Window window) {
   Slowest slowest;
   for (std::size_t i = 0; i < by_rank.size(); ++i) {
+    if (timeline.ranks[i].weight == 0) continue;
     if (slowest.rank == nullptr || pace_of(by_rank[i]) > pace_of(slowest.causes))
       slowest = {&timeline.ranks[i], by_rank[i]};
   }
@@ -99,7 +100,7 @@ CauseSeconds mean_causes(const Timeline& timeline, const std::vector<CauseSecond
   CauseSeconds mean{};
   double ranks = 0;
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
-    const int alike = timeline.ranks[rank].multiplicity;
+    const double alike = timeline.ranks[rank].weight;
     for (std::size_t i = 0; i < kCauses; ++i) mean[i] += window.mean(by_rank[rank][i]) * alike;
     ranks += alike;
   }
@@ -119,10 +120,13 @@ CauseSeconds critical_causes(const Timeline& timeline) {
 }
 
 /// The longest wait of a rank for its input. Ranks that do not load wait for it in other ways.
-double worst_stall(const std::vector<CauseSeconds>& by_rank, Window window) {
+double worst_stall(const Timeline& timeline, const std::vector<CauseSeconds>& by_rank,
+                   Window window) {
   double worst = 0;
-  for (const CauseSeconds& causes : by_rank)
-    worst = std::max(worst, of(causes, Cause::batch_wait) + of(causes, Cause::h2d));
+  for (std::size_t i = 0; i < by_rank.size(); ++i) {
+    if (timeline.ranks[i].weight > 0)
+      worst = std::max(worst, of(by_rank[i], Cause::batch_wait) + of(by_rank[i], Cause::h2d));
+  }
   return window.mean(worst);
 }
 
@@ -294,7 +298,7 @@ Metrics measure(const Scenario& scenario, const OpGraph& graph, const Simulation
   m.critical = critical_causes(timeline);
   const double step = m.step_time.seconds();
   m.bubble_fraction = of(m.breakdown, Cause::pipeline_bubble) / step;
-  m.data_stall_fraction = worst_stall(by_rank, window) / step;
+  m.data_stall_fraction = worst_stall(timeline, by_rank, window) / step;
   add_communication(m, slowest, window);
   m.memory = {memory_by_stage(scenario, graph), scenario.cluster.gpu.memory, Seconds{},
               scenario.parallelism.pipeline.chunks, scenario.run.memory_margin};

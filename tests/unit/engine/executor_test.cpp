@@ -180,16 +180,22 @@ TEST_CASE("where spans of all ranks are too many, some are kept, and all ranks s
   const Simulation some = experiment.run({.shown = {6}, .most_spans = 3 * of_one});
   CHECK(some.timeline.step_ends == whole.timeline.step_ends);
   CHECK(some.stats.ranks_simulated == 8);
-  CHECK(some.timeline.ranks.size() < 5);
+  CHECK(some.timeline.ranks.size() < 6);
   CHECK(some.stats.ranks_recorded == static_cast<std::int64_t>(some.timeline.ranks.size()));
   CHECK(some.stats.ranks_recorded + some.stats.ranks_unrecorded == 8);
   std::set<int> kept;
+  double weight = 0;
+  int silent = 0;
   for (const RankTimeline& rank : some.timeline.ranks) {
     kept.insert(rank.rank);
     const auto& same = whole.timeline.ranks[static_cast<std::size_t>(rank.rank)];
     CHECK(same.rank == rank.rank);
     CHECK(same.spans.size() == rank.spans.size());
+    weight += rank.weight;
+    silent += rank.weight == 0 ? 1 : 0;
   }
+  CHECK(weight <= 8);
+  CHECK(silent <= 1);
   CHECK(kept.contains(0));
   CHECK(kept.contains(6));
 }
