@@ -1,0 +1,1 @@
+torchrun --nproc_per_node=4 pretrain_gpt.py --num-layers 2 --hidden-size 512 --num-attention-heads 8 --seq-length 512 --max-position-embeddings 512 --micro-batch-size 4 --vocab-size 32000 --global-batch-size ${1:-64}
