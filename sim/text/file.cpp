@@ -190,10 +190,10 @@ void save_file(const Output& output, const std::function<void(std::ostream&)>& w
 void save_files(const std::vector<OutputText>& files) {
   if (files.empty()) return;
   const std::vector<OutputText> others(files.begin() + 1, files.end());
-  const auto& [output, text] = files.front();
-  save_file(output, [&](std::ostream& out) {
-    out.write(text.data(), static_cast<std::streamsize>(text.size()));
-    if (!out.flush()) fail("write", output.path);
+  const OutputText& first = files.front();
+  save_file(first.output, [&](std::ostream& out) {
+    out.write(first.text.data(), static_cast<std::streamsize>(first.text.size()));
+    if (!out.flush()) fail("write", first.output.path);
     save_files(others);
   });
 }

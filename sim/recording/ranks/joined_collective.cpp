@@ -53,7 +53,8 @@ const CommunicationKind& kind_at(const Observation& rank, std::size_t call) {
 }
 
 bool have_the_same_calls(const std::vector<Observation>& ranks, const CallsOfRank& calls) {
-  const auto& [first_rank, first] = *calls.begin();
+  const std::size_t first_rank = calls.begin()->first;
+  const std::vector<std::size_t>& first = calls.begin()->second;
   return std::ranges::all_of(calls, [&](const auto& entry) {
     const auto& [rank, own] = entry;
     if (own.size() != first.size()) return false;
