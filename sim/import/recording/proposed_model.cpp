@@ -107,7 +107,8 @@ std::string seen_text(const RecordedModel& seen, int split) {
     say("heads", seen.heads);
     say("words", seen.vocabulary);
   }
-  say("gradients", static_cast<std::int64_t>(seen.parameters * split));
+  if (const double gradients = seen.parameters * split; gradients >= 1)
+    parts.push_back(fmt::format("{:.0f} gradients", std::floor(gradients)));
   if (seen.kind == RecordedKind::dlrm) parts.emplace_back("look-ups in tables");
   if (seen.has_experts) parts.emplace_back("experts, to which DeepEP hands tokens");
   return fmt::format("{}", fmt::join(parts, ", "));

@@ -54,7 +54,7 @@ class Run {
     trace_.call("cudaLaunchKernel", at, "5", launches_);
     const std::string args = fmt::format(
         R"("Collective name":"{}","Process Group Description":"{}","Process Group Name":"{}",)"
-        R"("Group size":{},"In msg nelems":{},"Out msg nelems":{},"dtype":"{}")",
+        R"("Group size":{},"In msg nelems":{:.0f},"Out msg nelems":{:.0f},"dtype":"{}")",
         name, group, group, size, elements, elements, type);
     trace_.add(fmt::format(
         R"({{"ph":"X","cat":"kernel","name":"ncclDevKernel_Generic","pid":0,"tid":20,"ts":{},)"
@@ -168,6 +168,15 @@ TEST_CASE("without sizes the reduced gradients tell the model, and the rest is a
   CHECK(made.assumed.find("micro-batch 1: sizes of tensors were not recorded") !=
         std::string::npos);
   CHECK(made.assumed.find("--sequence-length TOKENS") != std::string::npos);
+}
+
+TEST_CASE("gradients beyond all whole numbers are said as they were recorded") {
+  Run run(false);
+  run.step().annotation("DistributedDataParallel.forward").operation("aten::linear");
+  for (int bucket = 0; bucket < 3; ++bucket) run.collective("allreduce", "default_pg", 2, 9e18);
+  run.annotation("Optimizer.step#AdamW.step");
+  const Imported made = imported_trace(run.text(2));
+  CHECK(made.assumed.find("27000000000000000000 gradients") != std::string::npos);
 }
 
 TEST_CASE("options count before what was recorded") {
