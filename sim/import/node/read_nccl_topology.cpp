@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <memory>
 
 #include <fmt/format.h>
 #include <pugixml.hpp>
 
 #include "sim/core/error.hpp"
+#include "sim/core/problems.hpp"
 #include "sim/import/importer.hpp"
 #include "sim/import/node/known_gpu.hpp"
 #include "sim/import/node/observed_node.hpp"
@@ -23,6 +25,13 @@ namespace {
 /// controllers.
 constexpr std::string_view kNvswitchClass = "0x068000", kGpuClass = "0x0302",
                            kEthernetClass = "0x0200", kInfinibandClass = "0x0207";
+
+/// Switches above a device; real systems have three.
+constexpr std::size_t kDeepestSwitch = 64;
+/// GPUs of a node, as many as a scenario's node may have; NICs; switches with CPUs.
+constexpr std::size_t kMostOfAKind = 1024;
+/// NVLinks from a GPU to one other device; real GPUs have 18 in all.
+constexpr int kMostNvlinks = 1024;
 
 /// Between two CPUs of that model, as NCCL expects it: ..._QPI_BW and AMD_BW in NVIDIA/nccl v2.30.7
 /// src/graph/topo.h, models in src/graph/topo.cc.
@@ -56,7 +65,8 @@ struct Device {
 
 class NcclTopology {
  public:
-  NcclTopology(const std::string& text, std::string file) : file_(std::move(file)) {
+  /// REQUIRES: the text outlives it.
+  NcclTopology(const std::string& text, std::string file) : text_(text), file_(std::move(file)) {
     const pugi::xml_parse_result result = document_.load_string(text.c_str());
     if (result) return;
     const auto at = static_cast<std::size_t>(result.offset);
@@ -76,6 +86,8 @@ class NcclTopology {
     int cpus = 0;
     BytesPerSecond sockets;
     for (const pugi::xml_node& cpu : system.children("cpu")) {
+      refuse_if(node_.switches.size() == kMostOfAKind, cpu,
+                fmt::format("more than {} switches and CPUs", kMostOfAKind));
       const std::string name = fmt::format("cpu {}", cpus++);
       node_.switches.push_back(name);
       sockets = between_sockets(cpu);
@@ -105,6 +117,14 @@ class NcclTopology {
   }
 
  private:
+  void refuse_if(bool is_wrong, const pugi::xml_node& at, const std::string& message) const {
+    if (!is_wrong) return;
+    const auto source = std::make_shared<Source>(Source{file_, "", text_});
+    Problems problems;
+    problems.add(place_at(source, static_cast<std::size_t>(at.offset_debug())), "", message);
+    problems.throw_if_any();
+  }
+
   void join(const std::string& end, const std::vector<std::string>& above, BytesPerSecond rate) {
     node_.pcie.push_back({end, above.front(), rate, {}});
   }
@@ -120,13 +140,17 @@ class NcclTopology {
       } else if (pci.child("pci")) {
         add_switch(pci, above);
       } else if (kind.starts_with(kEthernetClass) || kind.starts_with(kInfinibandClass)) {
-        add_nic(pci.attribute("busid").value(), {}, above, payload_of(pci));
+        add_nic(pci, pci.attribute("busid").value(), {}, above, payload_of(pci));
       }
     }
     add_nics(element, above, {});  // the NICs of the CPU itself
   }
 
   void add_switch(const pugi::xml_node& pci, const std::vector<std::string>& above) {
+    refuse_if(above.size() > kDeepestSwitch, pci,
+              fmt::format("switches inside each other more than {} deep", kDeepestSwitch));
+    refuse_if(node_.switches.size() == kMostOfAKind, pci,
+              fmt::format("more than {} switches and CPUs", kMostOfAKind));
     const std::string name = fmt::format("switch {}", switches_++);
     node_.switches.push_back(name);
     join(name, above, payload_of(pci));
@@ -136,6 +160,7 @@ class NcclTopology {
   }
 
   void add_gpu(const pugi::xml_node& pci, const std::vector<std::string>& above) {
+    refuse_if(gpus_.size() == kMostOfAKind, pci, fmt::format("more than {} GPUs", kMostOfAKind));
     const std::string end = fmt::format("gpu {}", gpus_.size());
     join(end, above, payload_of(pci));
     number_[pci.attribute("busid").value()] = static_cast<int>(gpus_.size());
@@ -166,7 +191,7 @@ class NcclTopology {
     for (const pugi::xml_node& nic : element.children("nic")) {
       for (const pugi::xml_node& net : nic.children("net")) {
         constexpr double kMegabit = 1e6 / 8;
-        add_nic(net.attribute("name").value(),
+        add_nic(net, net.attribute("name").value(),
                 BytesPerSecond{std::max(0.0, net.attribute("speed").as_double() * kMegabit)}, above,
                 rate);
       }
@@ -174,8 +199,9 @@ class NcclTopology {
   }
 
   /// `rate` is that of its port, 0 where it is not said; `slot` that of its link.
-  void add_nic(const std::string& name, BytesPerSecond rate, const std::vector<std::string>& above,
-               BytesPerSecond slot) {
+  void add_nic(const pugi::xml_node& at, const std::string& name, BytesPerSecond rate,
+               const std::vector<std::string>& above, BytesPerSecond slot) {
+    refuse_if(nics_.size() == kMostOfAKind, at, fmt::format("more than {} NICs", kMostOfAKind));
     const std::string end = fmt::format("nic {}", nics_.size());
     join(end, above, slot);
     nics_.push_back({end, above});
@@ -189,6 +215,9 @@ class NcclTopology {
       int switched = 0;
       for (const pugi::xml_node& link : nvlinks_[gpu].children("nvlink")) {
         const int count = link.attribute("count").as_int();
+        refuse_if(count < 0 || count > kMostNvlinks, link,
+                  fmt::format("count {} is not between 0 and {}",
+                              quoted(link.attribute("count").value()), kMostNvlinks));
         const auto other = number_.find(link.attribute("target").value());
         if (link.attribute("tclass").value() == kNvswitchClass) switched += count;
         // Files of virtual machines have links from a GPU to itself, which join nothing.
@@ -216,6 +245,7 @@ class NcclTopology {
     }
   }
 
+  const std::string& text_;
   std::string file_;
   pugi::xml_document document_;
   ObservedNode node_;

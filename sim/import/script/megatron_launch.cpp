@@ -2,8 +2,8 @@
 #include "sim/import/script/megatron_launch.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
-#include <regex>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -83,6 +83,13 @@ std::string shown(const StartedProgram& launch) {
   throw UserError({mistake});
 }
 
+/// The number that a text begins with; 0 where it begins with none, or one that no line has.
+int line_number(std::string_view text) {
+  int number = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
+  return result.ec == std::errc() ? number : 0;
+}
+
 /// "NAME: line 5: syntax error ...", as bash says it.
 void refuse_syntax(const ScriptRun& run, const ScriptText& text) {
   std::istringstream lines(run.errors);
@@ -91,7 +98,8 @@ void refuse_syntax(const ScriptRun& run, const ScriptText& text) {
     const bool is_of_script = line.find("unexpected", error) != std::string::npos;
     // A sum that is none has an empty variable in it.
     if (at == std::string::npos || error == std::string::npos || !is_of_script) continue;
-    const Place place{text.sources().front(), std::atoi(line.c_str() + at + 7), 1};
+    const Place place{text.sources().front(), line_number(std::string_view(line).substr(at + 7)),
+                      1};
     refuse(place, text, "bash: " + line.substr(error), "");
   }
 }
@@ -107,15 +115,20 @@ std::string last_words(const ScriptRun& run) {
   return last;
 }
 
-/// Splits "NAME: line 5: REASON", as bash says it; no place where no source has that name.
+/// Splits "NAME: line 5: REASON", as bash says it; no place where no source has that name. Whatever
+/// the script prints may be the words.
 std::pair<Place, std::string> place_and_reason(const std::string& words, const ScriptText& text) {
-  static const std::regex said(R"((.*): line (\d+): (.*))");
-  std::smatch found;
-  if (!std::regex_match(words, found, said)) return {{}, words};
-  for (const auto& source : text.sources()) {
-    const std::string file = std::filesystem::absolute(source->name).lexically_normal();
-    if (file == std::filesystem::path(found[1].str()).lexically_normal())
-      return {Place{source, std::stoi(found[2].str()), 1}, found[3].str()};
+  constexpr std::string_view kLine = ": line ";
+  constexpr std::size_t kLongestPath = 4096;
+  for (std::size_t at = words.find(kLine); at < kLongestPath; at = words.find(kLine, at + 1)) {
+    const std::size_t end = words.find_first_not_of("0123456789", at + kLine.size());
+    if (end == std::string::npos || words.compare(end, 2, ": ") != 0) continue;
+    const int line = line_number(std::string_view(words).substr(at + kLine.size()));
+    const auto named = std::filesystem::path(words.substr(0, at)).lexically_normal();
+    for (const auto& source : text.sources()) {
+      if (line > 0 && std::filesystem::absolute(source->name).lexically_normal() == named)
+        return {Place{source, line, 1}, words.substr(end + 2)};
+    }
   }
   return {{}, words};
 }

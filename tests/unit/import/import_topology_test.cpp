@@ -225,6 +225,35 @@ TEST_CASE("a file that is no topology says so") {
       std::string::npos);
 }
 
+TEST_CASE("a topology that no machine has is refused with its place") {
+  const auto error = [](const std::string& inside) -> std::string {
+    try {
+      read_nccl_topology("<system><cpu>\n" + inside + "</cpu></system>\n", "t.xml");
+    } catch (const UserError& problem) {
+      return problem.what();
+    }
+    return "none";
+  };
+  const auto repeated = [](const std::string& text, int times) {
+    std::string all;
+    while (times-- > 0) all += text;
+    return all;
+  };
+  const std::string gpu = "<pci class=\"0x030200\"/>\n";
+  CHECK(error(repeated("<pci>", 30'000) + gpu + repeated("</pci>", 30'000))
+            .starts_with("t.xml:2:322: switches inside each other more than 64 deep\n"));
+  CHECK(error(repeated(gpu, 1025)).starts_with("t.xml:1026:2: more than 1024 GPUs\n"));
+  CHECK(error(gpu + repeated("<nic><net name=\"a\"/></nic>\n", 1025))
+            .starts_with("t.xml:1027:7: more than 1024 NICs\n"));
+  CHECK(error(gpu + repeated("<pci><pci/></pci>\n", 1025))
+            .starts_with("t.xml:1026:2: more than 1024 switches and CPUs\n"));
+  for (const char* count : {"2000000000", "-1"})
+    CHECK(
+        error(fmt::format("<pci><gpu><nvlink tclass=\"0x068000\" count=\"{}\"/></gpu></pci>\n",
+                          count))
+            .starts_with(fmt::format("t.xml:2:12: count '{}' is not between 0 and 1024\n", count)));
+}
+
 TEST_CASE("a GPU that imports do not know is refused") {
   CHECK_THROWS_WITH_AS(cluster_text(read_topo_matrix(pcie_box(), "t"), "h10"),
                        doctest::Contains("did you mean 'h100'?"), UserError);

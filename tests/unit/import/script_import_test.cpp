@@ -251,6 +251,11 @@ TEST_CASE("a script that starts no Megatron-LM program is told what it starts") 
                     "(error token is \"0\")')",
                     none));
   CHECK(error("if true; then\n  echo\n").starts_with("train.sh:4:1: bash: syntax error"));
+  // What it prints may look like what bash says, or be of any length.
+  CHECK(error("echo \"$0: line 99999999999999999999: a\" >&2\nexit 1")
+            .find("the script ends with exit code 1") != std::string::npos);
+  CHECK(error("set -u\n: ${" + std::string(300'000, 'b') + "}")
+            .find("the script ends with exit code 1") != std::string::npos);
 }
 
 TEST_CASE("a script that is started at the top of its repository finds what is there") {
