@@ -1,5 +1,7 @@
 // Decoders, as their layouts say: one translation for all of them.
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -52,8 +54,9 @@ void refuse_other_length(Translation& t, const Entry& list, std::size_t length) 
 std::int64_t leading_layers(Translation& t, std::string_view key) {
   const auto layers = t.list({key}, kNumbersOfLayers);
   if (!layers) return 0;
+  const std::set<std::string> named(layers->begin(), layers->end());
   for (std::size_t i = 0; i < layers->size(); ++i) {
-    if (std::ranges::find(*layers, std::to_string(i)) != layers->end()) continue;
+    if (named.contains(std::to_string(i))) continue;
     t.refuse(*t.find({key}),
              "must name the first layers: dense layers come before those with experts");
     return 0;

@@ -1,5 +1,7 @@
 // Layouts some of whose layers are mixers of Mamba-2 or gated delta nets, a row each.
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -54,14 +56,13 @@ std::vector<std::size_t> layers_named(Translation& t, std::string_view key, std:
   std::vector<std::size_t> named;
   for (const std::string& word :
        t.list({key}, "numbers of layers").value_or(std::vector<std::string>{})) {
-    std::size_t layer = 0;
-    while (layer < layers && word != std::to_string(layer)) ++layer;
-    if (layer == layers) {
+    const std::int64_t layer = layer_number(word).value_or(-1);
+    if (layer < 0 || layer >= static_cast<std::int64_t>(layers)) {
       t.refuse(*t.find({key}),
                fmt::format("names layer {}, but layers are 0 to {}", quoted(word), layers - 1));
       return {};
     }
-    named.push_back(layer);
+    named.push_back(static_cast<std::size_t>(layer));
   }
   return named;
 }
@@ -74,7 +75,11 @@ std::string with_mlps(const std::string& layers, char mlp) {
 }
 
 std::size_t layers_stated(Translation& t) {
-  return static_cast<std::size_t>(t.integer({"num_hidden_layers"}, 1).value_or(1));
+  constexpr std::int64_t kMost = 100'000;  // of a model's file
+  const std::int64_t layers = t.integer({"num_hidden_layers"}, 1).value_or(1);
+  if (layers <= kMost) return static_cast<std::size_t>(layers);
+  t.refuse(*t.find({"num_hidden_layers"}), fmt::format("must be at most {}", kMost));
+  return 1;
 }
 
 /// Layers of one part each, by a pattern or by words (NemotronHConfig).
@@ -141,16 +146,11 @@ std::string pattern_of_sparse_qwen(Translation& t) {
   return pattern;
 }
 
-/// Whether a list of layers, counted from 1 on, has that one.
-bool names_layer(const Entry& list, std::size_t layer) {
-  const std::string number = std::to_string(layer);
-  return std::ranges::any_of(list.value.items,
-                             [&](const Tree& item) { return item.scalar == number; });
-}
-
 /// Delta nets where the list has the layer, and experts behind the first dense ones.
 std::string pattern_of_kimi(Translation& t) {
-  const Entry* nets = t.find({"linear_attn_config.kda_layers"});
+  std::set<std::string_view> nets;  // counted from 1 on
+  if (const Entry* list = t.find({"linear_attn_config.kda_layers"}))
+    for (const Tree& item : list->value.items) nets.insert(item.scalar);
   t.find({"linear_attn_config.full_attn_layers"});
   const std::size_t layers = layers_stated(t);
   const bool has_experts = t.integer({"num_experts"}).value_or(0) > 0;
@@ -158,7 +158,7 @@ std::string pattern_of_kimi(Translation& t) {
   const auto step = static_cast<std::size_t>(t.integer({"moe_layer_freq"}, 1).value_or(1));
   std::string pattern;
   for (std::size_t layer = 0; layer < layers; ++layer) {
-    pattern += nets != nullptr && names_layer(*nets, layer + 1) ? 'G' : '*';
+    pattern += nets.contains(std::to_string(layer + 1)) ? 'G' : '*';
     pattern += has_experts && layer >= dense && layer % step == 0 ? 'E' : '-';
   }
   return pattern;

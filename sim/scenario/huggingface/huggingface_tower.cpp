@@ -5,6 +5,7 @@
 #include "sim/scenario/huggingface/huggingface_tower.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -19,6 +20,7 @@ const Keys kTowerHeads{"num_attention_heads", "num_heads"};
 const Keys kEdge{"patch_size", "spatial_patch_size"};
 const Keys kColours{"num_channels", "in_channels", "in_chans"};
 constexpr const char* kMerge = "spatial_merge_size";
+constexpr double kMostMerged = 1000;  // patches of an edge; towers merge two
 
 /// What all towers have. `width`: the key of the layers' width.
 void set_layers(Translation& t, std::string_view width) {
@@ -78,8 +80,8 @@ void set_gemma(Translation& t, std::int64_t) {
   set_equal_images(t, false);
   const std::int64_t edge = patches_of_edge(t),
                      tokens = t.integer({"mm_tokens_per_image"}, 1).value_or(1);
-  std::int64_t merge = 1;
-  while (merge <= edge && (edge / merge) * (edge / merge) > tokens) ++merge;
+  const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(tokens)));
+  const std::int64_t merge = edge / (side + 1) + 1;  // the least that leaves no more tokens
   if (edge % merge != 0 || (edge / merge) * (edge / merge) != tokens) {
     const Entry* stated = t.find({"mm_tokens_per_image", "image_size", "patch_size"});
     if (stated != nullptr)
@@ -101,7 +103,7 @@ void set_llama4(Translation& t, std::int64_t) {
   t.find({"vision_output_dim", "multi_modal_projector_bias", "vision_feature_layer",
           "vision_feature_select_strategy", "projector_dropout"});
   const auto ratio = t.positive({"pixel_shuffle_ratio"}).value_or(1);
-  const auto merge = static_cast<std::int64_t>(1 / ratio + 0.5);
+  const auto merge = static_cast<std::int64_t>(std::min(1 / ratio + 0.5, kMostMerged));
   if (ratio > 1 || static_cast<double>(merge) * ratio != 1)
     if (const Entry* stated = t.find({"pixel_shuffle_ratio"}))
       t.refuse(*stated, "must be one part of a whole number, as 0.5");
@@ -117,6 +119,10 @@ void set_qwen(Translation& t, std::int64_t width) {
   t.copy("frames", {"temporal_patch_size"});
   t.copy("merge", {kMerge});
   const std::int64_t merge = t.integer({kMerge}, 1).value_or(1);
+  if (static_cast<double>(merge) > kMostMerged) {
+    t.refuse(*t.find({kMerge}), fmt::format("must be at most {}", kMostMerged));
+    return;
+  }
   set_list(t, "projector", {merge * merge * width});
 }
 
@@ -136,10 +142,9 @@ std::int64_t turns_of_tower(Translation& t) {
   const auto named = t.list({kFull}, "numbers of layers");
   if (!named) return 8;  // the class has every eighth
   if (named->empty()) return 0;
-  std::int64_t every = 0;
   const std::int64_t layers = t.integer(kTowerLayers, 1).value_or(1);
-  while (every < layers && std::to_string(every) != named->front()) ++every;
-  ++every;
+  const std::int64_t every =
+      std::clamp<std::int64_t>(layer_number(named->front()).value_or(layers), 0, layers) + 1;
   for (std::size_t i = 0; i < named->size(); ++i) {
     if ((*named)[i] == std::to_string((static_cast<std::int64_t>(i) + 1) * every - 1)) continue;
     t.refuse(*t.find({kFull}), "must name the last of every so many layers, as 7, 15, 23, 31");

@@ -2,6 +2,7 @@
 #include "sim/scenario/huggingface/huggingface_translation.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -373,6 +374,12 @@ void Translation::note_what_is_left_out() {
     }
   }
   if (!unknown.empty()) note(fmt::format("not read: {}", fmt::join(unknown, ", ")));
+}
+
+std::optional<std::int64_t> layer_number(const std::string& word) {
+  std::int64_t number = 0;
+  std::from_chars(word.data(), word.data() + word.size(), number);
+  return std::to_string(number) == word ? std::optional(number) : std::nullopt;
 }
 
 }  // namespace stepsim

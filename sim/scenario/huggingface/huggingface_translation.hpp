@@ -93,4 +93,7 @@ class Translation {
   std::set<const Entry*> refused_;  ///< each is reported once; nullptr: what is missing
 };
 
+/// The number that a word of a list of layers is, as 12 and not as 012; nothing for other words.
+std::optional<std::int64_t> layer_number(const std::string& word);
+
 }  // namespace stepsim

@@ -138,6 +138,8 @@ TEST_CASE("values of another kind than the class has are refused at their place"
             "names layer '48', but layers are 0 to 47"));
   CHECK(has(at("qwen3_5_moe", R"("num_experts": 0)"), "between 1 and 1000000000"));
   CHECK(has(at("bamba", R"("attn_layer_indices": 3)"), "must be a list of numbers of layers"));
+  CHECK(has(at("bamba", R"("num_hidden_layers": 999999999)"),
+            "'num_hidden_layers' must be at most 100000"));
   CHECK(has(at("bamba", R"("mamba_n_heads": 7)"),
             "'mamba_n_heads' does not fit: 7 heads do not divide the mixers' width 8192"));
   CHECK(has(at("glm4_moe_lite", R"("mlp_layer_types": ["dense", "thick"])"),

@@ -105,6 +105,15 @@ TEST_CASE("what a tower cannot be is refused at its place, and others are left o
   CHECK(has(refusal_of(with(kQwen25, "[7, 15, 23, 31]", "7")), "must be a list of numbers"));
   CHECK(has(refusal_of(with(kQwen25, "\"depth\": 32", "\"depth\": 0")),
             "'depth' must be an integer"));
+  CHECK(has(refusal_of(with(kQwen25, "\"depth\": 32", "\"depth\": 999999999")),
+            "'fullatt_block_indexes' leaves out layers of the 999999999 that take turns"));
+  CHECK(has(refusal_of(with(kQwen25, "merge_size\": 2", "merge_size\": 999999999")),
+            "'spatial_merge_size' must be at most 1000"));
+  CHECK(has(
+      refusal_of(R"({"model_type": "llama4", "vision_config": {"pixel_shuffle_ratio": 1e-30}})"),
+      "'pixel_shuffle_ratio' must be one part of a whole number"));
+  CHECK(has(refusal_of(with(kGemma, "image_size\": 896", "image_size\": 999999999")),
+            "patches are no squares of 256 tokens"));
   CHECK(has(refusal_of(with(kGemma, "image\": 256", "image\": 250")),
             "'mm_tokens_per_image' does not fit: 64 x 64 patches are no squares of 250 tokens"));
   CHECK(has(refusal_of(with(kGemma, "\"num_attention_heads\": 16,\n    \"num_hidden_layers\": 27",
