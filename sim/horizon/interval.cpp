@@ -64,8 +64,10 @@ std::optional<std::int64_t> best_interval(const Journey& journey) {
   if (journey.failures.rate.base() <= 0) return std::nullopt;
   // The time per step rises beyond the mean time between failures: its derivative there is that of
   // e^x / x at 1.
+  constexpr double kMostSteps = 1e18;  // an integer has room for them
+  const double between_failures = std::ceil(1 / (journey.failures.rate * journey.step)) + 1;
   std::int64_t low = 1;
-  auto high = static_cast<std::int64_t>(std::ceil(1 / (journey.failures.rate * journey.step)) + 1);
+  auto high = static_cast<std::int64_t>(std::min(between_failures, kMostSteps));
   while (low < high) {
     const std::int64_t middle = low + (high - low) / 2;
     if (log_per_step(journey, middle + 1) < log_per_step(journey, middle)) {

@@ -1,11 +1,12 @@
-// A scenario, and all that `stepsim run` makes of one that is small.
+// A scenario; one that is small goes through all rooms, from ops to reports.
 #include <algorithm>
 #include <numeric>
-#include <sstream>
 
-#include "sim/command/answer/answer.hpp"
+#include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/load.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/report/measure/measure.hpp"
 #include "sim/report/run/run_report.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/source_folder.hpp"
@@ -46,11 +47,16 @@ void read_text(const std::string& text) {
   require(parse_scenario(to_yaml(s), folder + "again.yaml", fuzz_library(), {}, known_names()) == s,
           "a scenario is read as it is written");
   if (!is_small(s)) return;
-  std::ostringstream notes;
-  const Answer answer = answer_of(s, Library{}, {.jobs = 1}, notes);
-  to_table(answer.metrics, answer.outcomes, {});
-  to_json(answer.metrics, answer.outcomes, nullptr);
-  to_csv(answer.metrics);
+  const OpGraph graph = build(s);
+  for (const bool folds : {true, false}) {
+    const Plan plan = make_plan(s, graph, {.folds = folds});
+    const Simulation simulation = simulate(plan, {.fold = folds});
+    const Metrics metrics = measure(s, graph, simulation);
+    const auto outcomes = judge(s, metrics);
+    to_table(metrics, outcomes, {});
+    to_json(metrics, outcomes, nullptr);
+    to_csv(metrics);
+  }
 }
 
 }  // namespace stepsim

@@ -86,7 +86,8 @@ Graph between_nodes(const Communicator& c, Algorithm algorithm) {
   const double nic = c.nic.bytes_per_second() / 1e9;
   const double between = speed_up_to(nic, speeds);
   // A NIC that is twice as fast as the fastest channel has two channels.
-  const int channels = std::max(c.nics, 1) * std::max(1, static_cast<int>(nic / speeds.front()));
+  const double each = std::clamp<double>(nic / speeds.front(), 1, kMostChannels);
+  const int channels = std::max(c.nics, 1) * static_cast<int>(each);
   if (c.ranks_per_node() == 1) {
     const Graph graph{channels, between, between};
     return algorithm == Algorithm::pat ? graph : split(graph, c.architecture);

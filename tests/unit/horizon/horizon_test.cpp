@@ -120,6 +120,11 @@ TEST_CASE("the best interval is no worse than its neighbours, or any other") {
   }
 }
 
+TEST_CASE("where failures hardly ever come checkpoints are hardly ever written") {
+  for (const double mean : {1e20, 1e300})
+    CHECK(*best_interval(blocking(1, 30, mean, 300)) > 1'000'000);
+}
+
 TEST_CASE("best interval and goodput are within 2 % of Young's and Daly's in their range") {
   // Where a checkpoint costs no more than 1/2000 of the mean time between failures Young's first
   // order is within 2 % (its next term is sqrt(d / 2M) / 3 - sqrt(d / 2M)); Daly's reaches further.

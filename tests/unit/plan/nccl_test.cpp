@@ -178,6 +178,14 @@ TEST_CASE("between nodes a tree has a channel a NIC, which carries up to twice a
         near(6.8 + 2 * (7 * 0.6 + 5)));
 }
 
+TEST_CASE("a NIC has no more channels than NCCL looks for, however fast it is") {
+  Communicator c = dgx(Architecture::hopper, 2048, 2);
+  c.nics = 1024;
+  c.nic = c.link = 1e9_GBps;
+  CHECK(graph_of(c, Algorithm::ring).channels == 16 * 1024);
+  CHECK(all_reduce(c, Algorithm::tree, Protocol::simple).bandwidth.bytes_per_second() > 0);
+}
+
 TEST_CASE("a slow plugin counts once a hop, twice with Simple") {
   Communicator efa = dgx(Architecture::ampere, 16, 2);
   efa.network_latency = 75_us;
