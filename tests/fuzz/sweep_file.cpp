@@ -14,7 +14,6 @@ void read_text(const std::string& text) {
     store.builds();
     store.work();
     store.examples();
-    store.settled_like("a");
     store.best(objective_of("step_time"), 5);
     store.each([](const SweepPoint&) {});
   }
