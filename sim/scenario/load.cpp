@@ -41,8 +41,11 @@ std::vector<std::string> folders_of_environment() {
   return folders;
 }
 
+/// A name is printed and read back: bytes of a file's name that are no text are left out of it.
 std::string stem_of(const std::string& file) {
-  const std::string stem = fs::path(file).stem().string();
+  std::string stem = fs::path(file).stem().string();
+  for (std::size_t bad = first_non_text(stem); bad != std::string::npos; bad = first_non_text(stem))
+    stem.erase(bad, 1);
   return stem.empty() ? "scenario" : stem;
 }
 
@@ -56,6 +59,14 @@ Tree scenario_tree(const std::shared_ptr<const Source>& source,
     problems.add({source, 1, 1}, "",
                  empty ? "the file is empty: a scenario is a map of keys"
                        : fmt::format("a scenario is a map of keys, not {}", title_of(tree->kind)));
+    problems.throw_if_any();
+  }
+  const Entry* schema = tree->find("schema");
+  if (schema != nullptr && schema->value.scalar.starts_with("stepsim.")) {
+    problems.add({source, 1, 1}, "",
+                 fmt::format("this is a result of stepsim ({}), not a scenario",
+                             quoted(schema->value.scalar)),
+                 "`stepsim compare` reads results of `run`");
     problems.throw_if_any();
   }
   if (is_sweep(*tree)) {

@@ -94,10 +94,14 @@ std::string bound(const Metrics& m, const LimitOutcome* by) {
 /// scenario.
 std::optional<Verdict> fault_verdict(const Metrics& m) {
   if (!m.stragglers.empty() && 1 - m.without_stragglers / m.step_time >= kWorthSaying) {
+    const bool stalls = m.stragglers.front().stall * 2 > m.stragglers.front().late;
+    const bool alone = ranks_of(m.stragglers).size() == 1;
     return Verdict{"straggler: " + straggler_sentence(m),
-                   m.stragglers.front().stall * 2 > m.stragglers.front().late
-                       ? "look for what keeps that host busy, or leave its node out"
-                       : "check clocks and temperature of that GPU, or leave its node out",
+                   fmt::format("{} {}, or leave {} out",
+                               stalls ? "look for what keeps" : "check clocks and temperature of",
+                               stalls ? (alone ? "that host busy" : "those hosts busy")
+                                      : (alone ? "that GPU" : "those GPUs"),
+                               alone ? "its node" : "their nodes"),
                    true};
   }
   const auto worst = std::ranges::min_element(m.fault_costs, {}, &FaultCost::without);

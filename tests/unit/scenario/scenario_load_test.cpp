@@ -310,6 +310,14 @@ TEST_CASE("a job stays the same whatever the way to do it, and nothing else") {
     CHECK_MESSAGE(job_fingerprint(parse(kMinimal, {parse_override(other)})) != job, other);
 }
 
+TEST_CASE("a scenario is called by as much of its file's name as is text") {
+  const auto name_of = [](const std::string& file) {
+    return parse_scenario(kMinimal, file, kLibrary).name;
+  };
+  CHECK(name_of("\xff\xfe.yaml") == "scenario");
+  CHECK(name_of("runs/caf\xc3\xa9 \xff 2.yaml") == "caf\xc3\xa9  2");
+}
+
 TEST_CASE("the example of docs/scenario.md is a scenario") {
   const std::string text = text_of(kRoot / "docs/scenario.md");
   const auto from = text.find("```yaml\n") + 8;
