@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -61,8 +62,8 @@ class RebuiltTimeline {
   Timeline timeline_;
   std::vector<RankState> states_;  // by rank
   std::unordered_map<std::int64_t, std::size_t> rank_of_process_;
-  std::int64_t process_ = -1;  // the one that was selected last
-  std::size_t rank_ = 0;       // its rank
+  std::optional<std::int64_t> process_;  // the one that was selected last
+  std::size_t rank_ = 0;                 // its rank
   std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> names_;
   std::unordered_map<std::int64_t, std::uint32_t> operations_;  // numbered anew, without gaps
 };
