@@ -24,7 +24,7 @@ class Choice {
     if (!ranks_.emplace(rank.rank, RecordedRank{&rank, alike}).second) return;
     left_ -= std::min(left_, tasks_of(rank));
   }
-  /// Those of a program speak for all of it.
+  /// The chosen ranks of a program share the weight of all ranks that run it.
   void weigh(const std::vector<FoldedRank>& classes) {
     std::map<int, double> all, chosen;
     for (const FoldedRank& rank : classes) all[program_of(rank)] += rank.multiplicity;

@@ -18,7 +18,7 @@ struct RecordedRank {
 /// The representatives of `classes` that are recorded, by their ranks. All of them where their tasks
 /// are at most `most`. Otherwise one of each program, and others at equal distances, until there are
 /// so many tasks; these speak for all ranks of their programs. The classes of ranks that are
-/// `wanted` come on top, and speak for nobody. REQUIRES: every rank has tasks.
+/// `wanted` come on top, and speak for nobody.
 std::map<int, RecordedRank> recorded_ranks(const Plan& plan, const std::vector<FoldedRank>& classes,
                                            const std::vector<int>& wanted, std::size_t most);
 

@@ -23,7 +23,7 @@ std::atomic<const char*> at_work = nullptr;
 std::atomic<bool> is_said = false;
 static_assert(std::atomic<const char*>::is_always_lock_free);
 
-// Of the simulation that is under way, as the last alarm saw it.
+// What an alarm last saw of the simulation that is under way: its number, the tasks done, the date.
 std::int64_t seen_simulation = 0, seen_done = 0;
 double seen_since = 0;
 
