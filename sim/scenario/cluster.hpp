@@ -88,6 +88,9 @@ struct Cluster {
   GpuProfile gpu;
   int nodes = 1;
   int gpus_per_node = 1;
+  /// A core of the nodes' CPUs over the one that calls were measured on (calib/measured/host.csv);
+  /// absent: not known.
+  std::optional<double> cpu_speed;
   LinkProfile intra_node;
   NodeLayout node_topology;
   std::optional<Fabric> inter_node;  ///< may be absent on one node

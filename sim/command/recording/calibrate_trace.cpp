@@ -69,7 +69,8 @@ std::string how_to_use(const CalibrateTraceOptions& options, const LearntProfile
   text += " --set cluster.gpu=" + shell_word(learnt.name);
   if (!learnt.link_text.empty()) text += " --set cluster.intra_node=" + shell_word(learnt.name);
   if (learnt.launch)
-    text += fmt::format(" --set host.launch={:.4g}us", learnt.launch->microseconds());
+    text += fmt::format(" --set host.pace=launches --set host.launch={:.4g}us",
+                        learnt.launch->microseconds());
   return text;
 }
 

@@ -235,7 +235,6 @@ std::string why_no_pace(const Scenario& scenario, const Observation& seen) {
   if (seen.launch_pace.launches == 0) return "no launches were recorded";
   if (seen.launch_pace.has_graphs || scenario.host.graph())
     return "graphs launch many kernels at once";
-  if (scenario.host.counts_calls()) return "host.pace: calls has a time for each kind of call";
   const HostStates& late = seen.idle.late_host;
   const double share =
       seconds_of(late.runtime + late.operation + late.python) / seconds_of(seen.window.length());

@@ -76,7 +76,7 @@ void check_pace(const Scenario& s, const KeyReports& keys) {
     if (s.host.mode == HostMode::compiled || s.host.graph())
       keys.report({"host.pace", "state host.mode: eager"},
                   "mode is {}, which calls none of PyTorch's modules", name_of(s.host.mode));
-  } else if (s.host.speed != Host{}.speed) {
+  } else if (s.host.speed != s.cluster.cpu_speed.value_or(kUsualCpuSpeed)) {
     keys.report({"host.speed", "state host.pace: calls"},
                 "it is that of calls, but pace is launches");
   }

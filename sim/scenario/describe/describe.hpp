@@ -110,6 +110,7 @@ void describe(Io& io, Scenario& s) {
              "where samples come from; absent: input is never waited for");
   io.section("checkpoint", s.checkpoint, Checkpoint{},
              "the state of training, written every so many steps; absent: never");
+  io.fallback(s.host.speed, s.cluster.cpu_speed.value_or(kUsualCpuSpeed), "");
   io.section("host", s.host, "the CPU that launches kernels");
   io.section("faults", s.faults, "what is not as it should be");
   io.section("reliability", s.reliability, Reliability{},

@@ -356,6 +356,9 @@ void describe(Io& io, Cluster& c) {
   io.part("gpu", c.gpu, "a name in calib/gpus/");
   io.field("nodes", c.nodes, between(1, 1e6), "machines");
   io.field("gpus_per_node", c.gpus_per_node, between(1, 1024), "GPUs of one machine");
+  io.field("cpu_speed", c.cpu_speed, positive,
+           "speed of a core of the nodes' CPUs over the one that calls were measured on "
+           "(calib/measured/host.csv): the default of host.speed; absent: not known");
   io.part("intra_node", c.intra_node,
           "a name in calib/links/, or a map; needed for more than one GPU in a node");
   io.section("node_topology", "kind", c.node_topology, "how the GPUs of a node are joined");

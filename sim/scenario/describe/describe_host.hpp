@@ -1,6 +1,7 @@
 // The keys of host (see describe.hpp for how they are used).
 #pragma once
 
+#include "sim/scenario/describe/frameworks.hpp"
 #include "sim/scenario/names.hpp"
 #include "sim/scenario/read/rules.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -70,12 +71,14 @@ void describe(Io& io, Host& h) {
       "modules of layers whose kernels are one launch in each pass (Megatron-LM's "
       "--cuda-graph-modules with --cuda-graph-impl); a layer whose attention stands beside the "
       "MLP is attn");
+  io.fallback(h.pace, default_pace(io.framework(), h.mode), "launches, or the framework's");
   io.field("pace", h.pace, any,
            "launches: nothing else takes time; calls: what eager PyTorch calls besides operators "
            "with kernels takes what it was measured to take");
   io.field("anomaly_detection", h.anomaly_detection, any,
            "torch.autograd.set_detect_anomaly: each forward operator keeps a stack trace, the host "
            "looks for NaN in what each backward kernel has written, and waits for that");
+  io.fallback(h.speed, h.speed, "the cluster's cpu_speed, else 0.5");
   io.field("speed", h.speed, positive,
            "pace calls: of a core, over the one that was measured (calib/measured/host.csv)");
   io.fallback(h.launch, default_launch(h.mode), "16 us; compiled: 3 us, graph: 5 us");

@@ -59,6 +59,7 @@ DataParallel of_framework(Framework framework) {
 constexpr const char* kAccumulateGrad =
     "pytorch/pytorch: torch/csrc/autograd/functions/accumulate_grad.h";
 constexpr const char* kCompile = "pytorch/pytorch: torch/__init__.py";
+constexpr const char* kModule = "pytorch/pytorch: torch/nn/modules/module.py";
 constexpr const char* kOptimizer = "pytorch/pytorch: torch/optim/optimizer.py";
 constexpr const char* kTensorParallel =
     "pytorch/pytorch: torch/distributed/tensor/parallel/style.py";
@@ -251,6 +252,11 @@ bool default_batch_p2p_sync(std::optional<Framework> framework, bool overlap_p2p
   return framework == Framework::megatron && !overlap_p2p;
 }
 
+HostPace default_pace(std::optional<Framework> framework, HostMode mode) {
+  const bool calls_modules = mode == HostMode::eager || mode == HostMode::blocking;
+  return framework && calls_modules ? HostPace::calls : HostPace::launches;
+}
+
 bool default_dtensor(std::optional<Framework> framework, int tensor) {
   return framework == Framework::pytorch_fsdp2 && tensor > 1;
 }
@@ -287,6 +293,11 @@ const std::vector<FrameworkPreset>& framework_presets() {
     add_fsdp(all, Framework::pytorch_fsdp2, kFsdp2, kFsdp2Group);
     add_megatron(all);
     add_deepspeed(all);
+    for (const auto& [name, framework] : kNames<Framework>) {
+      for (const char* mode : {"host.mode=eager", "host.mode=blocking"})
+        all.push_back(
+            {framework, "host.pace", "calls", mode, "modules are called one by one", kModule});
+    }
     return all;
   }();
   return presets;

@@ -37,6 +37,8 @@ TransformerImpl default_transformer_impl(std::optional<Framework> framework);
 std::optional<std::int64_t> default_vocabulary_multiple(std::optional<Framework> framework);
 /// Megatron-LM's transfers that are not overlapped are batched.
 bool default_batch_p2p_sync(std::optional<Framework> framework, bool overlap_p2p);
+/// Modules that Python calls one by one take their time; without a framework none are known.
+HostPace default_pace(std::optional<Framework> framework, HostMode mode);
 /// Whether tensor parallelism is PyTorch's own, by DTensor.
 bool default_dtensor(std::optional<Framework> framework, int tensor);
 bool default_overlap(std::optional<Framework> framework, const Sharding& sharding);
