@@ -1,11 +1,13 @@
 // Takes waiting off the window, and counts launches.
 #include "sim/recording/launch_pace.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "sim/recording/breakdown.hpp"
 #include "sim/recording/idle_time.hpp"
 #include "sim/recording/marks.hpp"
+#include "sim/recording/recorder_cost.hpp"
 
 namespace stepsim {
 namespace {
@@ -46,9 +48,12 @@ LaunchPace launch_pace_of(const Recording& recording, Interval window) {
     if (call.time.start < window.start || call.time.start >= window.end) continue;
     pace.has_graphs = pace.has_graphs || replays_graph(recording.name_of(call));
     ++pace.launches;
+    pace.calls += static_cast<double>(call.time.length()) * 1e-9;
   }
   const Nanoseconds waited = length_within(waiting_of(recording), window);
   pace.seconds = static_cast<double>(window.length() - waited) * 1e-9;
+  pace.calls = std::min(pace.calls, pace.seconds);
+  pace.slowdown = recorder_slowdown(recording.notes);
   return pace;
 }
 

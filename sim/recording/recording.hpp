@@ -106,6 +106,7 @@ struct ReadingNotes {
   std::size_t of_other_devices = 0;  ///< GPU activities of devices other than the busiest one
   std::size_t processes = 0;         ///< processes that launched work
   bool is_rank_from_name = false;    ///< the rank is the one in the file's name
+  bool has_operators = false;        ///< PyTorch's profiler recorded each operator
   bool has_stacks = false, has_shapes = false, has_memory = false;  ///< recorders that were on
   std::vector<std::string> sentences;  ///< what a reader says besides, of its format alone
 };

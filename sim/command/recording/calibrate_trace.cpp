@@ -74,6 +74,18 @@ std::string how_to_use(const CalibrateTraceOptions& options, const LearntProfile
   return text;
 }
 
+/// The host's time for a launch, and what of it is the profiler's.
+std::string launch_words(const LearntProfiles& learnt) {
+  if (!learnt.launch) return "as it was: " + learnt.launch_reason;
+  std::string text = fmt::format("{:.4g} us", learnt.launch->microseconds());
+  if (learnt.launch_recorded > *learnt.launch)
+    text += fmt::format(
+        "; {:.4g} us were recorded, some of which the profiler takes "
+        "(calib/README.md#what-a-profiler-adds)",
+        learnt.launch_recorded.microseconds());
+  return text;
+}
+
 class TracePage : Page {
  public:
   TracePage(const LearntProfiles& learnt, Screen screen)
@@ -90,8 +102,7 @@ class TracePage : Page {
       line("  " + pad_right("between operators", kTitle - 2 + kTime) +
            pad_left(column_.text(it_.between_s), kTime) + "    added to each call");
     line();
-    paragraph("host.launch", it_.launch ? fmt::format("{:.4g} us", it_.launch->microseconds())
-                                        : "as it was: " + it_.launch_reason);
+    paragraph("host.launch", launch_words(it_));
     for (std::size_t i = 0; i < it_.not_known.size(); ++i)
       paragraph(i == 0 ? "Not known" : "", it_.not_known[i]);
     line();

@@ -252,8 +252,9 @@ void learn_host(const Scenario& scenario, const Answer& answer, const Observatio
        predicted_kernels(answer.metrics, build(scenario), answer.simulation))
     launches += kernel.calls;
   if (!learnt.launch_reason.empty() || launches <= 0) return;
-  learnt.launch = fit::rounded(
-      Seconds{seen.launch_pace.seconds / static_cast<double>(steps_of(seen)) / launches}, 1e-6);
+  const double recorded = static_cast<double>(steps_of(seen)) * launches;
+  learnt.launch = fit::rounded(Seconds{seen.launch_pace.unrecorded_seconds() / recorded}, 1e-6);
+  learnt.launch_recorded = fit::rounded(Seconds{seen.launch_pace.seconds / recorded}, 1e-6);
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ struct LearntProfiles {
   std::string gpu_text;
   ScaledGroup collectives;
   std::string link_text;               ///< empty: nothing was learnt of links
-  std::optional<Seconds> launch;       ///< what `host.launch` would be
+  std::optional<Seconds> launch;       ///< what `host.launch` would be, without a profiler
+  Seconds launch_recorded;             ///< with it
   std::string launch_reason;           ///< why that is not known
   std::vector<std::string> not_known;  ///< by the recording
 };

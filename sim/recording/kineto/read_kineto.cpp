@@ -175,6 +175,7 @@ class KinetoReader {
       return;
     }
     has_any_ = true;
+    recording_.notes.has_operators |= category == Category::operation;
     recording_.notes.has_stacks |= category == Category::stack;
     recording_.notes.has_memory |= category == Category::memory;
     if (category == Category::memory) return add_memory(event);

@@ -172,7 +172,7 @@ TEST_CASE("collectives take as long as their shortest kernel, and the host its t
   CHECK(after.all_gather == before.all_gather);
   CHECK(calibrated().page.find("2.000 ms") != std::string::npos);
   CHECK(calibrated().page.find("--set cluster.gpu=mine --set cluster.intra_node=mine --set "
-                               "host.launch=") != std::string::npos);
+                               "host.pace=launches --set host.launch=") != std::string::npos);
 }
 
 TEST_CASE("what passes between a core's operators is a part of each call") {

@@ -64,11 +64,12 @@ std::vector<Override> conditions_of(const FrameworkPreset& preset) {
 /// Some other value that the key may have.
 std::string other_than(const std::string& value) {
   const std::map<std::string, std::string> others{
-      {"true", "false"},  {"false", "true"},      {"ddp", "zero1"},
-      {"zero3", "zero1"}, {"fp32", "bf16"},       {"fp16", "fp32"},
-      {"pre", "post"},    {"layers", "none"},     {"all", "none"},
-      {"100000", "7"},    {"gradient", "bucket"}, {"128", "8"},
-      {"free", "keep"},   {"foreach", "fused"},   {"transformer_engine", "local"}};
+      {"true", "false"},    {"false", "true"},      {"ddp", "zero1"},
+      {"zero3", "zero1"},   {"fp32", "bf16"},       {"fp16", "fp32"},
+      {"pre", "post"},      {"layers", "none"},     {"all", "none"},
+      {"100000", "7"},      {"gradient", "bucket"}, {"128", "8"},
+      {"free", "keep"},     {"foreach", "fused"},   {"transformer_engine", "local"},
+      {"calls", "launches"}};
   const auto other = others.find(value);
   return other == others.end() ? "7 MB" : other->second;
 }
