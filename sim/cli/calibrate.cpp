@@ -82,6 +82,28 @@ void add_probe(CLI::App& calibrate, Action& chosen) {
   });
 }
 
+void add_steps(CLI::App& calibrate, Action& chosen) {
+  const auto kept = std::make_shared<CalibrateStepsOptions>();
+  CLI::App* steps =
+      calibrate.add_subcommand("steps", "fit a machine's constants to its measured steps");
+  steps->footer(
+      "Exit codes: 0 fitted, 2 bad input or fewer than two usable rows, 3 interrupted,\n"
+      "4 a file cannot be read.\n\n"
+      "Example: stepsim calibrate steps mine.yaml");
+  steps->add_option("suite", kept->suite, "file of measured steps: docs/validation.md")
+      ->required()
+      ->check(not_empty());
+  steps->add_option("--table", kept->table, "other rows in the same columns")->check(not_empty());
+  steps->add_option("--filter", kept->filter, "condition over columns and groups, as in 'gpus > 8'")
+      ->check(not_empty());
+  add_jobs(*steps, kept->jobs, "simulations at the same time; default: as many as cores");
+  add_format(*steps, kept->format, {"table", "json"});
+  steps->callback([kept, &chosen] {
+    kept->screen = screen_here();
+    chosen = [kept] { return stepsim::calibrate_steps(*kept, std::cout, std::cerr); };
+  });
+}
+
 void add_trace(CLI::App& calibrate, Action& chosen) {
   const auto kept = std::make_shared<CalibrateTraceOptions>();
   CLI::App* trace =
@@ -121,6 +143,7 @@ void add_calibrate(CLI::App& app, Action& chosen) {
   add_fit(*calibrate, chosen);
   add_cpu(*calibrate, chosen);
   add_probe(*calibrate, chosen);
+  add_steps(*calibrate, chosen);
   add_trace(*calibrate, chosen);
 }
 

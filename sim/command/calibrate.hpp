@@ -1,4 +1,4 @@
-// stepsim calibrate fit, cpu, probe, trace: profiles and clusters of what was measured or seen.
+// stepsim calibrate fit, cpu, probe, steps, trace: profiles and clusters of what was measured or seen.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,15 @@ struct CalibrateCpuOptions {
   bool force = false;            ///< replaces also what was changed since it was written
 };
 
+struct CalibrateStepsOptions {
+  std::string suite;             ///< file: docs/validation.md
+  std::string table;             ///< rows instead of the suite's; empty: its own
+  std::string filter;            ///< condition for rows; empty: all
+  std::string format = "table";  ///< table, json
+  int jobs = 0;                  ///< simulations at the same time; 0: as many as there are cores
+  Screen screen;
+};
+
 struct CalibrateTraceOptions {
   std::string recording;         ///< a file of a rank, or a folder of them
   ScenarioArgument scenario;     ///< of the recorded run
@@ -65,6 +74,13 @@ ExitCode calibrate_probe(const CalibrateProbeOptions& options, std::ostream& out
 /// beside the profile. Throws UserError where the program was not built, SimulationError where it
 /// failed.
 ExitCode calibrate_cpu(const CalibrateCpuOptions& options, std::ostream& out, std::ostream& notes);
+
+/// Fits the constants in which machines of one kind differ most (products under load, the network
+/// between nodes, the host) to measured steps, and prints them, the errors before and after, and
+/// those of each step by constants of the others. Throws UserError where fewer than two rows can be
+/// used.
+ExitCode calibrate_steps(const CalibrateStepsOptions& options, std::ostream& out,
+                         std::ostream& notes);
 
 /// Writes the scenario's profiles of GPU and link anew, with the times that a recording of its run
 /// has of kernels and collectives, and prints what was scaled and how to predict with it. Throws
