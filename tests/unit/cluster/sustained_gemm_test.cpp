@@ -9,6 +9,7 @@
 
 #include "sim/cluster/kernel_time.hpp"
 #include "sim/scenario/load.hpp"
+#include "sim/scenario/names.hpp"
 #include "tests/csv_cells.hpp"
 #include "tests/source_folder.hpp"
 
@@ -16,8 +17,6 @@ namespace stepsim {
 namespace {
 
 const Library kLibrary{{source_folder()}};
-constexpr Precision kPrecision = Precision::fp16;
-
 /// Sum and count of logarithms.
 struct Logs {
   double sum = 0;
@@ -31,21 +30,23 @@ struct Logs {
 double over_short_benchmark(const std::vector<std::string>& cells) {
   if (cells[2].empty()) return std::stod(cells[6]);
   Gemm product{std::stoll(cells[2]), std::stoll(cells[3]), std::stoll(cells[4])};
-  product.precision = kPrecision;
+  product.precision = Precision::fp16;
   const GpuProfile gpu = load_gpu(cells[0], kLibrary);
   const double predicted =
-      kernel_time(product, gpu).seconds() / gemm_profile(gpu, kPrecision).sustained;
+      kernel_time(product, gpu).seconds() / gemm_profile(gpu, product.precision).sustained;
   return product.flops().base() / (std::stod(cells[5]) * 1e12) / predicted;
 }
 
 /// Geometric mean over sources of the geometric mean over the products of each.
-double middle_of_sources(const std::vector<std::string>& gpus) {
+double middle_of_sources(const std::vector<std::string>& gpus,
+                         const std::string& precision = "bf16") {
   std::ifstream file(std::string(source_folder()) + "/calib/measured/gemm_sustained.csv");
   std::map<std::string, Logs> sources;
   for (std::string line; std::getline(file, line);) {
     for (const std::string& gpu : gpus) {
       if (line.rfind(gpu + ",", 0) != 0) continue;
       const auto cells = cells_of(line);
+      if (cells.at(7) != precision) continue;
       sources[gpu + cells[1]].add(std::log(over_short_benchmark(cells)));
     }
   }
@@ -61,22 +62,27 @@ double sustained_of(const std::string& gpu, Precision precision) {
 }  // namespace
 
 TEST_CASE("large products under load take as much longer as the middle of all sources says") {
-  CHECK(sustained_of("a100-80", kPrecision) ==
-        doctest::Approx(middle_of_sources({"a100-80"})).epsilon(1e-3));
-  CHECK(sustained_of("v100", kPrecision) ==
-        doctest::Approx(middle_of_sources({"v100"})).epsilon(2e-3));
-  CHECK(sustained_of("h100", kPrecision) ==
-        doctest::Approx(middle_of_sources({"h100", "h200"})).epsilon(1e-3));
-  CHECK(sustained_of("b200", kPrecision) ==
-        doctest::Approx(middle_of_sources({"b200"})).epsilon(1e-3));
-}
-
-TEST_CASE("fp8 slows down as bf16 does, and chips of a generation alike") {
-  CHECK(sustained_of("h200", kPrecision) == sustained_of("h100", kPrecision));
-  CHECK(sustained_of("gb200", kPrecision) == sustained_of("b200", kPrecision));
-  for (const char* gpu : {"h100", "h200", "b200", "gb200"}) {
+  const auto check = [](const char* gpu, Precision precision, double middle) {
     CAPTURE(gpu);
-    CHECK(sustained_of(gpu, Precision::fp8) == sustained_of(gpu, Precision::bf16));
+    CAPTURE(name_of(precision));
+    CHECK(sustained_of(gpu, precision) == doctest::Approx(middle).epsilon(1.5e-3));
+  };
+  check("a100-80", Precision::fp16, middle_of_sources({"a100-80"}));
+  check("a100-40", Precision::bf16, middle_of_sources({"a100-80"}));
+  check("v100", Precision::fp16, middle_of_sources({"v100"}));
+  check("b200", Precision::bf16, middle_of_sources({"b200"}));
+  check("b200", Precision::fp8, middle_of_sources({"b200"}, "fp8"));
+  check("b200", Precision::nvfp4, middle_of_sources({"b200"}, "nvfp4"));
+  check("b300", Precision::bf16, middle_of_sources({"b300"}));
+  for (const char* gpu : {"gb200", "gb300"}) {
+    check(gpu, Precision::bf16, middle_of_sources({"gb200"}));
+    check(gpu, Precision::fp8, middle_of_sources({"gb200"}, "fp8"));
+    check(gpu, Precision::nvfp4, middle_of_sources({"gb200"}, "nvfp4"));
+  }
+  for (const char* gpu : {"h100", "h200"}) {
+    check(gpu, Precision::bf16, middle_of_sources({"h100", "h200"}));
+    // It meets the same power limit, and no product under load was found.
+    check(gpu, Precision::fp8, middle_of_sources({"h100", "h200"}));
   }
 }
 
