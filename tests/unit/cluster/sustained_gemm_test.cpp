@@ -70,14 +70,10 @@ TEST_CASE("large products under load take as much longer as the middle of all so
   check("a100-80", Precision::fp16, middle_of_sources({"a100-80"}));
   check("a100-40", Precision::bf16, middle_of_sources({"a100-80"}));
   check("v100", Precision::fp16, middle_of_sources({"v100"}));
-  check("b200", Precision::bf16, middle_of_sources({"b200"}));
-  check("b200", Precision::fp8, middle_of_sources({"b200"}, "fp8"));
-  check("b200", Precision::nvfp4, middle_of_sources({"b200"}, "nvfp4"));
-  check("b300", Precision::bf16, middle_of_sources({"b300"}));
-  for (const char* gpu : {"gb200", "gb300"}) {
-    check(gpu, Precision::bf16, middle_of_sources({"gb200"}));
-    check(gpu, Precision::fp8, middle_of_sources({"gb200"}, "fp8"));
-    check(gpu, Precision::nvfp4, middle_of_sources({"gb200"}, "nvfp4"));
+  for (const char* gpu : {"b200", "gb200", "b300", "gb300"}) {
+    check(gpu, Precision::bf16, middle_of_sources({"b200", "gb200"}));
+    check(gpu, Precision::fp8, middle_of_sources({"b200", "gb200"}, "fp8"));
+    check(gpu, Precision::nvfp4, middle_of_sources({"b200", "gb200"}, "nvfp4"));
   }
   for (const char* gpu : {"h100", "h200"}) {
     check(gpu, Precision::bf16, middle_of_sources({"h100", "h200"}));
