@@ -28,6 +28,19 @@ void add_shared_keys(Items& items, const Pass& pass, CollectiveOp op, std::int64
   add_tensor_collective(items, op, pass.activation(width));
 }
 
+/// The host's time for rotary positions by operators of PyTorch (16 us each, docs/host.md) beyond
+/// the one kernel that stands for their bytes (NVIDIA/Megatron-LM
+/// megatron/core/models/common/embeddings/rope_utils.py, _apply_rotary_pos_emb_bshd): forward the
+/// pairs are joined, sines and cosines made, scaled and narrowed (3 each), a half is negated and
+/// joined, both products and their sum, and what has no positions is joined. Backward those that a
+/// gradient passes.
+constexpr Seconds kRotaryForward = 12 * 16_us, kRotaryBackward = 7 * 16_us;
+
+Launch by_operators(Launch kernel, Seconds more) {
+  kernel.more_launches = more;
+  return kernel;
+}
+
 }  // namespace
 
 Op latent_heads(const Pass& pass, const LatentAttention& a, std::int64_t heads) {
@@ -36,10 +49,14 @@ Op latent_heads(const Pass& pass, const LatentAttention& a, std::int64_t heads) 
       pass.element() * static_cast<double>(pass.tokens()) * static_cast<double>(a.rope_dim);
   Op op;
   op.name = "latent heads";
+  // Heads apart, parts with and without positions, values, and one key for all heads.
+  op.calls = {.modules = 0, .views = 12};
   op.output = Bytes{2 * bytes.query + bytes.value};
   add_shared_keys(op.forward, pass, CollectiveOp::all_gather, a.rope_dim);
-  op.forward.emplace_back(memory_bound("rotary queries", 2 * bytes.rotary));
-  op.forward.emplace_back(memory_bound("rotary keys", 2 * shared_keys));
+  op.forward.emplace_back(
+      by_operators(memory_bound("rotary queries", 2 * bytes.rotary), kRotaryForward));
+  op.forward.emplace_back(
+      by_operators(memory_bound("rotary keys", 2 * shared_keys), kRotaryForward));
   op.forward.emplace_back(memory_bound("join queries", 2 * bytes.query));
   op.forward.emplace_back(memory_bound("join keys", 2 * bytes.query));
   op.forward.emplace_back(memory_bound("copy values", 2 * bytes.value));
@@ -47,8 +64,10 @@ Op latent_heads(const Pass& pass, const LatentAttention& a, std::int64_t heads) 
   // over the heads.
   op.backward.emplace_back(memory_bound("kv gradient concatenation", 2 * bytes.up));
   op.backward.emplace_back(memory_bound("rotary keys gradient", bytes.rotary + shared_keys));
-  op.backward.emplace_back(memory_bound("rotary keys backward", 2 * shared_keys));
-  op.backward.emplace_back(memory_bound("rotary queries backward", 2 * bytes.rotary));
+  op.backward.emplace_back(
+      by_operators(memory_bound("rotary keys backward", 2 * shared_keys), kRotaryBackward));
+  op.backward.emplace_back(
+      by_operators(memory_bound("rotary queries backward", 2 * bytes.rotary), kRotaryBackward));
   op.backward.emplace_back(memory_bound("query gradient concatenation", 2 * bytes.query));
   add_shared_keys(op.backward, pass, CollectiveOp::reduce_scatter, a.rope_dim);
   return op;

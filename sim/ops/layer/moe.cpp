@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "sim/ops/layer/expert_calls.hpp"
 #include "sim/ops/layer/expert_rows.hpp"
 #include "sim/ops/layer/layers.hpp"
 #include "sim/ops/layer/tensor_collective.hpp"
@@ -36,12 +37,25 @@ bool launches_each(const Pass& pass) {
 /// small products take 0.267 ms (NVIDIA/TransformerEngine pull request 3134, multi-stream, operands
 /// prepared before).
 constexpr Seconds kNextProduct = 33_us;
+/// The host's time before that for what wraps its operands and its output, three tensors
+/// (transformer_engine/pytorch/csrc/extensions/gemm.cpp, te_general_grouped_gemm), each as long as
+/// a view on the CPU of a DGX H100: 1.34 us at a speed of 0.54 (calib/measured/host.csv).
+constexpr Seconds kNextOperands = 7.5_us;
 /// The host's time for one cast more, launched by a loop in C++: 4 to 6 us a launch (docs/host.md).
 constexpr Seconds kNextCast = 5_us;
+/// The host's time for what holds the quantised rows of one expert more: eight tensors, or
+/// attributes that are read or set, each as long as a view there
+/// (transformer_engine/pytorch/csrc/extensions/cast.cpp, split_quantize).
+constexpr Seconds kNextQuantised = 20_us;
+/// The host's time for Python of one weight more in the function of a grouped linear layer, there:
+/// 1.7 and 3.1 us in a loop on the measured CPU (calib/host/grouped.py), and twice that among other
+/// calls (calib/README.md). On a GB200 a whole MLP of 64 experts takes 1.2 and 2.1 ms without
+/// kernels for each (NVIDIA/TransformerEngine issue 2897), which is 9 and 16 us a weight.
+constexpr Seconds kNextWeightForward = 6_us, kNextWeightBackward = 12_us;
 
 /// The kernel as one for each expert.
 void launch_each(Launch& launch, std::int64_t experts, Seconds next) {
-  launch.more_launches = next * static_cast<double>(experts - 1);
+  launch.more_launches += next * static_cast<double>(experts - 1);
   if (auto* moved = std::get_if<MemoryBound>(&launch.work)) moved->parts = experts;
 }
 
@@ -59,8 +73,12 @@ void add_operand(Items& items, const Pass& whole, const std::string& name, doubl
   if (!arrives || !arrive_quantised(pass)) {
     Items casts;
     add_cast(casts, pass, name + " cast", elements);
-    if (casts_each(pass))
+    if (casts_each(pass)) {
       for (Item& cast : casts) launch_each(std::get<Launch>(cast), experts, kNextCast);
+      if (!casts.empty())
+        std::get<Launch>(casts.back()).more_launches +=
+            kNextQuantised * static_cast<double>(experts - 1);
+    }
     return append(items, casts);
   }
   if (pass.copies == 1) return;
@@ -74,9 +92,12 @@ void add_weight_casts(Items& items, const Pass& pass, const Rows& rows, const Gr
 }
 
 /// Transformer Engine launches a product for each expert (transformer_engine/common/gemm/
-/// cublaslt_gemm.cu, nvte_multi_tensor_gemm).
-void add_product(Items& items, const Pass& pass, Launch product) {
-  if (launches_each(pass)) launch_each(product, std::get<Gemm>(product.work).batch, kNextProduct);
+/// cublaslt_gemm.cu, nvte_multi_tensor_gemm); `weight`: Python of each expert's weight before it.
+void add_product(Items& items, const Pass& pass, Launch product, Seconds weight = {}) {
+  const std::int64_t experts = std::get<Gemm>(product.work).batch;
+  if (launches_each(pass)) launch_each(product, experts, kNextProduct + kNextOperands);
+  if (pass.place.keeps_placeholders)
+    product.more_launches += weight * static_cast<double>(experts - 1);
   items.emplace_back(std::move(product));
 }
 
@@ -93,17 +114,18 @@ double output_bytes(const Pass& pass, const Rows& rows, const GroupedLinear& l) 
 /// by the bias and summed over numbers (4 + 4 + 4).
 constexpr double kForwardBias = 28, kBackwardBias = 40;
 
-/// Launches of one expert's rows, in either direction: two operators of eager PyTorch
-/// (docs/host.md).
-constexpr Seconds kBiasOfExpert = 32_us;
+/// Operators of eager PyTorch for one expert's rows (docs/host.md): forward a product and a sum.
+/// Backward the gradient is narrowed for the rows; a product and a sum each make those of the bias,
+/// which is narrowed, and of the probabilities.
+constexpr Seconds kForwardBiasOfExpert = 2 * 16_us, kBackwardBiasOfExpert = 6 * 16_us;
 
 Launch weighed_bias(const Pass& pass, const Rows& rows, const GroupedLinear& l, const char* what,
-                    double bytes) {
+                    double bytes, Seconds operators) {
   const double numbers = rows.computed * static_cast<double>(l.out);
   if (!launches_each(pass))  // one kernel for all, which reads rows and writes them
     return memory_bound(std::string(l.name) + what, 2 * pass.element() * numbers);
   Launch launch = memory_bound(std::string(l.name) + what, bytes * numbers);
-  launch.more_launches = kBiasOfExpert * static_cast<double>(rows.local);
+  launch.more_launches = operators * static_cast<double>(rows.local);
   return launch;
 }
 
@@ -112,11 +134,13 @@ void add_forward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear
   add_operand(op.forward, pass, name, rows.computed * static_cast<double>(l.in), l.first,
               rows.local);
   add_weight_casts(op.forward, pass, rows, l, true);
-  add_product(op.forward, pass, grouped_gemm(name, pass, rows.each, l.out, l.in, rows.local));
+  add_product(op.forward, pass, grouped_gemm(name, pass, rows.each, l.out, l.in, rows.local),
+              kNextWeightForward);
   op.parameters.insert(op.parameters.end(), static_cast<std::size_t>(rows.local),
                        static_cast<double>(l.in * l.out));
   if (l.bias && !l.first)
-    op.forward.emplace_back(weighed_bias(pass, rows, l, " bias", kForwardBias));
+    op.forward.emplace_back(
+        weighed_bias(pass, rows, l, " bias", kForwardBias, kForwardBiasOfExpert));
   const MatrixSplit split = pass.expert_mesh.tensor == 1 ? MatrixSplit::none
                             : l.first                    ? MatrixSplit::rows
                                                          : MatrixSplit::columns;
@@ -140,7 +164,8 @@ void add_backward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinea
   add_operand(op.backward, pass, name + " gradient", rows.computed * static_cast<double>(l.out),
               !l.first, rows.local);
   add_product(op.backward, pass,
-              grouped_gemm(name + " dgrad", pass, rows.each, l.in, l.out, rows.local));
+              grouped_gemm(name + " dgrad", pass, rows.each, l.in, l.out, rows.local),
+              kNextWeightBackward);
   add_product(op.backward, pass,
               grouped_gemm(name + " wgrad", pass, l.in, l.out, rows.each, rows.local, true));
   add_gradient_sum(op.backward, pass, name, static_cast<double>(rows.local * l.in * l.out));
@@ -148,8 +173,8 @@ void add_backward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinea
     op.backward.emplace_back(for_weights(
         memory_bound(name + " bias gradient", output_bytes(pass, rows, l), MemoryRate::norm)));
   if (l.bias && !l.first)
-    op.backward.insert(op.backward.begin(),
-                       weighed_bias(pass, rows, l, " bias gradient", kBackwardBias));
+    op.backward.insert(op.backward.begin(), weighed_bias(pass, rows, l, " bias gradient",
+                                                         kBackwardBias, kBackwardBiasOfExpert));
   for (std::int64_t i = 0; i < rows.local; ++i) {
     op.backward.emplace_back(GradientReady{static_cast<double>(l.in * l.out), op.expert});
     if (l.bias) op.backward.emplace_back(GradientReady{static_cast<double>(l.out), op.expert});
@@ -216,6 +241,7 @@ Op router(const Pass& pass, const ExpertShape& shape) {
   const auto logits = static_cast<double>(tokens * e.count);
   Op op;
   op.name = "router";
+  op.calls = router_calls(pass);
   op.parameters = {static_cast<double>(shape.hidden * e.count)};
   if (e.bias) op.parameters.push_back(static_cast<double>(e.count));
   op.matrices = {{.rows = e.count, .columns = shape.hidden}};
@@ -260,6 +286,7 @@ Op expert_mlps(const Pass& pass, const ExpertShape& shape) {
   const double one = pass.element() * rows.computed * static_cast<double>(ffn);
   Op op;
   op.name = "experts";
+  op.calls = expert_calls(pass);
   op.expert = pass.expert_mesh.is_own();
   const double all = row_bytes(pass, shape) * rows.computed;
   add_padding(op.forward, pass, "pad rows", all);

@@ -20,8 +20,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "sim/ops/layer/expert_calls.hpp"
 #include "sim/ops/layer/expert_rows.hpp"
 #include "sim/ops/layer/layers.hpp"
+#include "sim/ops/style/style.hpp"
 
 namespace stepsim {
 namespace {
@@ -220,10 +222,26 @@ void add_probabilities(Items& items, const Pass& pass, const ExpertShape& shape)
                exchange.end());
 }
 
-Items counts_of(const ExpertShape& shape) {
+/// Copies of counts to the host: by expert, of what goes out and comes in, by rank of a group
+/// (token_dispatcher.py, _maybe_dtoh_and_synchronize).
+constexpr int kCountCopies = 4;
+/// Times that the host waits behind DeepEP's exchange: Megatron-LM picks what a mask has set of
+/// indices and of probabilities, and repeats each row's number as often as it has experts, none of
+/// whose sizes the host knows (token_dispatcher.py, _indices_to_multihot; a fused kernel needs
+/// --enable-experimental).
+constexpr int kMaskReads = 3;
+
+bool picks_by_mask(const Pass& pass) {
+  return pass.experts.dispatcher == Dispatcher::deepep && pass.style->modules.has_hooks;
+}
+
+Items counts_of(const Pass& pass, const ExpertShape& shape) {
   const double counts = 8 * static_cast<double>(shape.experts.count);
   Items items;
-  for (int i = 0; i < kCountKernels; ++i) items.emplace_back(memory_bound("count tokens", counts));
+  for (int i = 0; i < kCountKernels; ++i) {
+    items.emplace_back(memory_bound("count tokens", counts));
+    if (picks_by_mask(pass) && i < kMaskReads) items.emplace_back(HostRead{});
+  }
   for (int i = 0; i < kMapKernels; ++i) items.emplace_back(memory_bound("map of rows", counts));
   return items;
 }
@@ -255,7 +273,7 @@ void add_counts(Items& items, const Pass& pass, const ExpertShape& shape) {
     return std::holds_alternative<StartCollective>(item);
   };
   const auto is_join = [](const Item& item) { return std::holds_alternative<Join>(item); };
-  Items counts = counts_of(shape);
+  Items counts = counts_of(pass, shape);
   const auto insert = [&](auto place) {
     items.insert(place, std::make_move_iterator(counts.begin()),
                  std::make_move_iterator(counts.end()));
@@ -271,6 +289,9 @@ void add_counts(Items& items, const Pass& pass, const ExpertShape& shape) {
   if (pass.experts.degree > 1)
     add_exchange(counts, 8 * static_cast<double>(shape.experts.count) * ranks,
                  CollectiveOp::all_gather);
+  for (int i = 0; i < kCountCopies; ++i)
+    counts.emplace_back(
+        memory_bound("counts to the host", 8 * static_cast<double>(shape.experts.count)));
   insert(items.begin());
 }
 
@@ -279,6 +300,7 @@ void add_counts(Items& items, const Pass& pass, const ExpertShape& shape) {
 Op dispatch(const Pass& pass, const ExpertShape& shape) {
   Op op;
   op.name = "dispatch";
+  op.calls = dispatch_calls(pass, Rows(pass, shape).local);
   op.output = Bytes{taken_bytes(pass, shape) * Rows(pass, shape).computed};
   op.scratch = Bytes{gathered_bytes(pass, shape)};
   add_outward(op.forward, pass, shape, "permute");
@@ -292,6 +314,7 @@ Op dispatch(const Pass& pass, const ExpertShape& shape) {
 Op combine(const Pass& pass, const ExpertShape& shape) {
   Op op;
   op.name = "combine";
+  op.calls = combine_calls(pass, Rows(pass, shape).local);
   op.output = Bytes{row_bytes(pass, shape) * Rows(pass, shape).tokens};
   op.scratch = Bytes{gathered_bytes(pass, shape)};
   add_homeward(op.forward, pass, shape, "unpermute");
