@@ -53,6 +53,14 @@ PassPrecision precision_of(const Scenario& s) {
           .fp8_activation_input = t.fp8_activation_input};
 }
 
+/// Without a framework layers of experts are Megatron-LM's; others have their own, in which one
+/// tensor has the weights of all experts, or a fused kernel makes maps of DeepEP's indices
+/// (NVIDIA-NeMo/Automodel nemo_automodel/components/moe).
+bool has_megatrons_experts(const Scenario& s, const Style& style) {
+  return style.modules.has_hooks &&
+         s.framework.value_or(Framework::megatron) == Framework::megatron;
+}
+
 /// XLA's programs have sizes that are known when they are compiled, and so have graphs.
 bool waits_for_counts(const Scenario& s) {
   const ExpertParallel& expert = s.parallelism.expert;
@@ -60,7 +68,7 @@ bool waits_for_counts(const Scenario& s) {
   return expert.host_waits.value_or(!is_fixed);
 }
 
-PassSplit split_of(const Scenario& s) {
+PassSplit split_of(const Scenario& s, const Style& style) {
   const Parallelism& p = s.parallelism;
   const bool copies = p.dtensor && p.sequence;
   PassSplit split{.tensor = p.tensor,
@@ -73,6 +81,7 @@ PassSplit split_of(const Scenario& s) {
                   .context = p.context,
                   .experts = p.expert,
                   .waits_for_counts = waits_for_counts(s),
+                  .megatrons_experts = has_megatrons_experts(s, style),
                   .expert_mesh = expert_mesh(s),
                   .replicas = s.replicas(),
                   .gathers_parameters = p.data.sharding.shards_parameters};
@@ -92,9 +101,9 @@ Pass Pass::of(LayerPart part) const {
 Pass Pass::carried() const { return casts_weights ? of(LayerPart::residual) : *this; }
 
 Pass pass_of(const Scenario& scenario, const Style& style) {
-  return {shape_of(scenario), precision_of(scenario),
-          split_of(scenario), &style,
-          &scenario.training, {.keeps_placeholders = style.keeps_placeholders}};
+  return {shape_of(scenario),        precision_of(scenario),
+          split_of(scenario, style), &style,
+          &scenario.training,        {.keeps_placeholders = style.keeps_placeholders}};
 }
 
 Pass unquantised(Pass pass) {

@@ -207,6 +207,12 @@ TEST_CASE("the host copies four counts, and waits three times more behind DeepEP
   CHECK(reads("") == 1);
   CHECK(reads(", dispatcher: deepep") == 1 + 3);
   CHECK(reads(", dispatcher: hybrid_ep") == 1);
+  // Other frameworks have layers of their own.
+  const Layer other("framework: pytorch-fsdp2\n" +
+                    experts(", dispatcher: deepep", kEngine + std::string("bf16")));
+  CHECK(std::ranges::count_if(other.items, [](const Item& item) {
+          return std::holds_alternative<HostRead>(item);
+        }) == 1);
 }
 
 TEST_CASE("calls of a layer of experts are Megatron-LM's") {

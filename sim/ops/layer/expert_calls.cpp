@@ -7,17 +7,10 @@
 // an op, as ops have by default.
 #include "sim/ops/layer/expert_calls.hpp"
 
-#include "sim/ops/style/style.hpp"
-
 namespace stepsim {
-namespace {
-
-bool is_megatrons(const Pass& pass) { return pass.style->modules.has_hooks; }
-
-}  // namespace
 
 HostCalls router_calls(const Pass& pass) {
-  if (!is_megatrons(pass)) return {};
+  if (!pass.megatrons_experts) return {};
   // Fused: scores, the top k, scores of the auxiliary loss, that loss, and what scales it. Else
   // scores and what scales the loss: the others are operators.
   return {.functions = pass.experts.router_fusion ? 5 : 2,
@@ -26,7 +19,7 @@ HostCalls router_calls(const Pass& pass) {
 }
 
 HostCalls dispatch_calls(const Pass& pass, std::int64_t local) {
-  if (!is_megatrons(pass)) return {};
+  if (!pass.megatrons_experts) return {};
   // The layer's module. A function each for a permutation, an exchange and a sort.
   HostCalls calls{.views = 3, .in_functions = true};
   const bool alone = pass.experts.degree == 1;
@@ -52,7 +45,7 @@ HostCalls dispatch_calls(const Pass& pass, std::int64_t local) {
 }
 
 HostCalls combine_calls(const Pass& pass, std::int64_t local) {
-  if (!is_megatrons(pass)) return {};
+  if (!pass.megatrons_experts) return {};
   HostCalls calls{.modules = 0, .views = 2, .in_functions = true};
   const bool alone = pass.experts.degree == 1;
   switch (pass.experts.dispatcher) {
@@ -75,7 +68,7 @@ HostCalls combine_calls(const Pass& pass, std::int64_t local) {
 }
 
 HostCalls expert_calls(const Pass& pass) {
-  if (!is_megatrons(pass) || !pass.place.keeps_placeholders) return {};
+  if (!pass.megatrons_experts || !pass.place.keeps_placeholders) return {};
   // The MLP, its linear layers, and the activation, which is a function around scripted ones. What
   // each expert takes of them is in moe.cpp.
   return {.modules = 3, .functions = 3, .scripted = 1, .engine_linears = 2, .in_functions = true};

@@ -96,7 +96,7 @@ void add_weight_casts(Items& items, const Pass& pass, const Rows& rows, const Gr
 void add_product(Items& items, const Pass& pass, Launch product, Seconds weight = {}) {
   const std::int64_t experts = std::get<Gemm>(product.work).batch;
   if (launches_each(pass)) launch_each(product, experts, kNextProduct + kNextOperands);
-  if (pass.place.keeps_placeholders)
+  if (pass.place.keeps_placeholders && pass.megatrons_experts)
     product.more_launches += weight * static_cast<double>(experts - 1);
   items.emplace_back(std::move(product));
 }

@@ -23,7 +23,6 @@
 #include "sim/ops/layer/expert_calls.hpp"
 #include "sim/ops/layer/expert_rows.hpp"
 #include "sim/ops/layer/layers.hpp"
-#include "sim/ops/style/style.hpp"
 
 namespace stepsim {
 namespace {
@@ -232,7 +231,7 @@ constexpr int kCountCopies = 4;
 constexpr int kMaskReads = 3;
 
 bool picks_by_mask(const Pass& pass) {
-  return pass.experts.dispatcher == Dispatcher::deepep && pass.style->modules.has_hooks;
+  return pass.experts.dispatcher == Dispatcher::deepep && pass.megatrons_experts;
 }
 
 Items counts_of(const Pass& pass, const ExpertShape& shape) {
