@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -116,18 +117,29 @@ double memory_share(const Memory& memory) {
 
 /// What crosses the pipe: a line with step time, share of memory and breakdown, one a
 /// trait, and what the job is.
-std::string predicted(const Suite& suite, const MeasuredRun& run, PlanCache& cache) {
+std::string predicted(const Suite& suite, const MeasuredRun& run, Settings settings,
+                      PlanCache& cache) {
   try {
-    const Scenario scenario = scenario_of(suite, run, known_names());
+    const Scenario scenario = scenario_of(suite, run, known_names(), settings);
     const OpGraph graph = build(scenario);
     const Plan plan = make_plan(scenario, graph, {.folds = true, .cache = &cache});
     const Metrics metrics = measure(scenario, graph, simulate(plan));
     std::vector<double> numbers{metrics.step_time.seconds(), memory_share(metrics.memory)};
     numbers.insert(numbers.end(), metrics.breakdown.begin(), metrics.breakdown.end());
     const RunTraits traits = traits_of(scenario);
-    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", text_of(numbers), traits.gpu,
-                       traits.generation, traits.model, traits.layers, traits.precision,
-                       job_fingerprint(scenario));
+    const std::vector<std::string> lines{text_of(numbers),
+                                         std::to_string(traits.gpus),
+                                         traits.gpu,
+                                         traits.generation,
+                                         traits.model,
+                                         traits.layers,
+                                         traits.precision,
+                                         traits.fabric,
+                                         traits.style,
+                                         job_fingerprint(scenario),
+                                         sizeless_fingerprint(scenario),
+                                         sizeless_job_fingerprint(scenario)};
+    return fmt::format("{}", fmt::join(lines, "\n"));
   } catch (const UserError& error) {
     throw UserError(sentence_of(error));
   }
@@ -148,8 +160,11 @@ void read_answer(const std::string& answer, ValidationRow& row) {
   std::getline(lines, numbers);
   row.predicted = prediction_of(numbers);
   RunTraits& t = row.traits;
-  for (std::string* trait : {&t.gpu, &t.generation, &t.model, &t.layers, &t.precision, &row.job})
+  std::string gpus;
+  for (std::string* trait : {&gpus, &t.gpu, &t.generation, &t.model, &t.layers, &t.precision,
+                             &t.fabric, &t.style, &row.job, &row.sizeless, &row.sizeless_job})
     if (!std::getline(lines, *trait)) throw InternalError("a prediction without its traits");
+  t.gpus = std::stoi(gpus);
 }
 
 ValidationRow row_of(const LoadedSuite& loaded, const MeasuredRun& run) {
@@ -160,13 +175,28 @@ ValidationRow row_of(const LoadedSuite& loaded, const MeasuredRun& run) {
           .measured = run.measured,
           .reason = run.refusal,
           .known = run.known,
-          .groups = run.groups};
+          .groups = run.groups,
+          .publisher = loaded.suite.publisher};
 }
 
 struct Job {
   const LoadedSuite* suite;
   const MeasuredRun* run;
+  Settings settings = Settings::all;
 };
+
+/// A job for each run, and another for each that is predicted otherwise without what its publisher
+/// measured.
+std::vector<Job> jobs_of(const std::vector<LoadedSuite>& suites) {
+  std::vector<Job> jobs;
+  for (const LoadedSuite& loaded : suites) {
+    for (const MeasuredRun& run : loaded.runs) {
+      jobs.push_back({&loaded, &run});
+      if (!run.unseen.empty()) jobs.push_back({&loaded, &run, Settings::unseen});
+    }
+  }
+  return jobs;
+}
 
 /// What became of every run that has a scenario, in order.
 std::vector<Forked> run_all(const std::vector<Job>& jobs, const ValidateOptions& options,
@@ -176,7 +206,8 @@ std::vector<Forked> run_all(const std::vector<Job>& jobs, const ValidateOptions&
   PlanCache cache;
   const auto work = [&](int i) {
     const Job& job = jobs[static_cast<std::size_t>(i)];
-    return job.run->refusal.empty() ? predicted(job.suite->suite, *job.run, cache) : std::string();
+    return job.run->refusal.empty() ? predicted(job.suite->suite, *job.run, job.settings, cache)
+                                    : std::string();
   };
   const ProgressLine line(notes, options.screen.progress);
   const auto show = [&](int ended) { line.show(fmt::format("{} of {} rows", ended, count)); };
@@ -191,29 +222,41 @@ SuiteResult result_of(const LoadedSuite& loaded) {
           .assumptions = loaded.suite.assumptions};
 }
 
+/// Fills in what a job found about the row that was begun last, or begins a row.
+void add_outcome(const Job& job, const Forked& outcome, std::vector<ValidationRow>& rows) {
+  if (job.settings == Settings::unseen) {
+    const bool is_of_last = !rows.empty() && rows.back().line == job.run->place.line;
+    if (!is_of_last || !rows.back().predicted) return;
+    if (outcome.error.empty()) {
+      rows.back().unseen = prediction_of(outcome.result.substr(0, outcome.result.find('\n'))).step;
+    } else {
+      rows.back().predicted.reset();
+      rows.back().reason = "unseen: " + on_one_line(outcome.error);
+    }
+    return;
+  }
+  ValidationRow row = row_of(*job.suite, *job.run);
+  if (row.reason.empty()) {
+    row.reason = on_one_line(outcome.error);
+    if (row.reason.empty()) read_answer(outcome.result, row);
+  }
+  rows.push_back(std::move(row));
+}
+
 /// Predicts every run. Rows that Ctrl-C prevented are left out; `is_whole` says whether any was.
 std::vector<SuiteResult> predict(const std::vector<LoadedSuite>& suites,
                                  const ValidateOptions& options, std::ostream& notes,
                                  bool& is_whole) {
-  std::vector<Job> jobs;
-  for (const LoadedSuite& loaded : suites)
-    for (const MeasuredRun& run : loaded.runs) jobs.push_back({&loaded, &run});
+  const std::vector<Job> jobs = jobs_of(suites);
   const std::vector<Forked> outcomes = run_all(jobs, options, notes);
   std::vector<SuiteResult> results;
-  std::size_t done = 0, next = 0;
-  for (const LoadedSuite& loaded : suites) {
-    SuiteResult& result = results.emplace_back(result_of(loaded));
-    for (const MeasuredRun& run : loaded.runs) {
-      const Forked& outcome = outcomes[next++];
-      if (!outcome.is_done) continue;
-      ++done;
-      ValidationRow row = row_of(loaded, run);
-      if (row.reason.empty()) {
-        row.reason = on_one_line(outcome.error);
-        if (row.reason.empty()) read_answer(outcome.result, row);
-      }
-      result.rows.push_back(std::move(row));
-    }
+  for (const LoadedSuite& loaded : suites) results.push_back(result_of(loaded));
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (!outcomes[i].is_done) continue;
+    ++done;
+    add_outcome(jobs[i], outcomes[i],
+                results[static_cast<std::size_t>(jobs[i].suite - suites.data())].rows);
   }
   is_whole = done == jobs.size();
   if (!is_whole) notes << fmt::format("interrupted: {} of {} rows are done\n", done, jobs.size());
@@ -250,6 +293,17 @@ std::vector<RecordedChoices> recorded_choices(const Validation& validation) {
   for (const SuiteResult& suite : validation.suites) {
     const auto choices = recorded_choices(suite.name, suite.score);
     now.insert(now.end(), choices.begin(), choices.end());
+  }
+  return now;
+}
+
+std::vector<RecordedGrowth> recorded_growth(const Validation& validation) {
+  std::vector<RecordedGrowth> now;
+  for (const SuiteResult& suite : validation.suites) {
+    const auto& g = suite.score.growth;
+    if (g)
+      now.push_back(
+          {suite.name, g->rows, g->jobs, g->sizes, g->slope, g->uncertainty, g->is_as_split});
   }
   return now;
 }
@@ -310,8 +364,10 @@ void write_record(const std::string& file, const Validation& validation, std::os
   for (const auto& [name, changed] :
        {std::pair{file, changes}, {runs_file, difference(before.runs, runs)}})
     notes << (changed.empty() ? name + ": nothing has changed\n" : name + ":\n" + changed);
-  const ErrorRecord record{updated(before.groups.groups, groups),
-                           updated(before.groups.choices, choices, names_of(validation))};
+  const ErrorRecord record{
+      updated(before.groups.groups, groups),
+      updated(before.groups.choices, choices, names_of(validation)),
+      updated(before.groups.growth, recorded_growth(validation), names_of(validation))};
   const std::vector<Output> outputs = records_output(file);
   save_files({{outputs[0], to_yaml(record)}, {outputs[1], to_csv(updated(before.runs, runs))}});
 }

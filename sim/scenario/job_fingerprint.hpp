@@ -12,4 +12,11 @@ namespace stepsim {
 /// `training.recompute` alone differ.
 std::string job_fingerprint(const Scenario& scenario);
 
+/// Stands for all of a scenario but its size: the number of GPUs, data-parallel ranks and ports,
+/// and the global batch.
+std::string sizeless_fingerprint(const Scenario& scenario);
+
+/// Stands for all of a scenario but its size and the way to do it (job_fingerprint).
+std::string sizeless_job_fingerprint(const Scenario& scenario);
+
 }  // namespace stepsim

@@ -59,10 +59,11 @@ void add_choice(const std::vector<Way>& ways, Choices& choices) {
 }  // namespace
 
 Choices choices_of(const std::vector<ValidationRow>& rows, bool with_known) {
-  std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> jobs;
+  std::map<std::array<std::string, 3>, std::vector<std::size_t>> jobs;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ValidationRow& row = rows[i];
-    if (row.predicted && (with_known || row.known.empty())) jobs[{row.suite, row.job}].push_back(i);
+    if (row.predicted && (with_known || row.known.empty()))
+      jobs[{row.suite, row.software(), row.job}].push_back(i);
   }
   Choices choices;
   for (const auto& [job, members] : jobs) {

@@ -42,8 +42,8 @@ struct Choices {
   std::array<PairOrder, kPairsFrom.size()> pairs;  ///< pairs of ways of one job, by `kPairsFrom`
 };
 
-/// The choices that predictions make among the rows with a prediction, each suite by itself. Rows
-/// that are known not to be met are left out unless `with_known`. Runs that are predicted alike
+/// The choices that predictions make among the rows with a prediction, each suite and each software
+/// by itself. Rows that are known not to be met are left out unless `with_known`. Runs that are predicted alike
 /// were done in one way and measured again: they count as one, with the mean of their times.
 Choices choices_of(const std::vector<ValidationRow>& rows, bool with_known);
 

@@ -33,7 +33,7 @@ bool is_like(const RunTraits& a, const RunTraits& b, const std::vector<Trait>& s
 }
 
 void summarise(const std::map<std::string, std::vector<double>>& by_suite, ExpectedError& found) {
-  Weighted errors, sizes;
+  Weighted sizes;
   for (const auto& [suite, all] : by_suite) {
     const Errors of_suite = errors_of(all);
     found.suites.push_back(suite);
@@ -43,16 +43,12 @@ void summarise(const std::map<std::string, std::vector<double>>& by_suite, Expec
       found.worst_suite = suite;
       found.worst_mean = of_suite.mean;
     }
-    for (const double error : all) {
-      errors.emplace_back(error, 1 / static_cast<double>(all.size()));
+    for (const double error : all)
       sizes.emplace_back(std::abs(error), 1 / static_cast<double>(all.size()));
-    }
   }
-  if (errors.empty()) return;
+  if (sizes.empty()) return;
   found.median = weighted_quantile(sizes, 0.5);
   found.p90 = weighted_quantile(sizes, 0.9);
-  if (found.rows >= kEnoughForBand)
-    found.band = {1 + weighted_quantile(errors, 0.1), 1 + weighted_quantile(errors, 0.9)};
 }
 
 ExpectedError of_kind(const RunTraits& traits, const std::vector<Trait>& shared,
@@ -74,9 +70,8 @@ ExpectedError of_kind(const RunTraits& traits, const std::vector<Trait>& shared,
   return found;
 }
 
-}  // namespace
-
-ExpectedError expected_error(const RunTraits& traits, const std::vector<RecordedRuns>& runs) {
+/// The runs that are most like the one at hand, as expected_error() has them.
+ExpectedError most_alike(const RunTraits& traits, const std::vector<RecordedRuns>& runs) {
   std::optional<ExpectedError> most;
   for (const std::vector<Trait>& shared : widening()) {
     ExpectedError found = of_kind(traits, shared, runs);
@@ -85,6 +80,14 @@ ExpectedError expected_error(const RunTraits& traits, const std::vector<Recorded
     if (!most || found.rows > most->rows) most = std::move(found);
   }
   return *std::move(most);
+}
+
+}  // namespace
+
+ExpectedError expected_error(const RunTraits& traits, const std::vector<RecordedRuns>& runs) {
+  ExpectedError found = most_alike(traits, runs);
+  found.band = error_band(traits, runs);
+  return found;
 }
 
 }  // namespace stepsim

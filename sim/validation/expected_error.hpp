@@ -8,6 +8,7 @@
 
 #include "sim/core/quantity.hpp"
 #include "sim/scenario/suite/run_record.hpp"
+#include "sim/validation/error_band.hpp"
 
 namespace stepsim {
 
@@ -21,15 +22,15 @@ struct ExpectedError {
   /// (expected_error.cpp), not interpolated ones as in Errors.
   double median = 0, p90 = 0, bias = 0;
   int known = 0;  ///< rows of this kind that are left out, because they are known not to be met
-  /// 10th and 90th percentile of predicted over measured time; absent where there are too few runs.
-  std::optional<std::pair<double, double>> band;
+  /// Range of predicted over measured time (error_band.hpp); absent where nothing tells of one.
+  std::optional<ErrorBand> band;
   std::vector<std::string> suites;  ///< in alphabetical order
   std::string worst_suite;          ///< the suite with the largest mean error among these runs
   double worst_mean = 0;
 
-  /// The times between which the step lies in 80 % of runs like these. REQUIRES: a band.
+  /// The times between which the step lies in 80 of 100 cases. REQUIRES: a band.
   std::pair<Seconds, Seconds> times(Seconds predicted) const {
-    return {predicted / band->second, predicted / band->first};
+    return {predicted / band->most, predicted / band->least};
   }
 };
 
@@ -38,9 +39,6 @@ struct ExpectedError {
 /// says how good such errors are).
 inline constexpr int kEnoughRuns = 20;
 inline constexpr std::size_t kEnoughSuites = 3;
-/// The fewest runs for a band: a tenth of fewer is less than one run.
-inline constexpr int kEnoughForBand = 10;
-
 /// The errors of the runs that are most like the one at hand: those that share all its traits, then
 /// ever fewer, until there are enough runs; where there never are, of the kind that has most.
 /// `rows` is 0 where there are no runs at all.

@@ -209,6 +209,18 @@ std::string difference(const std::vector<RecordedChoices>& record,
   return text;
 }
 
+std::vector<RecordedGrowth> updated(const std::vector<RecordedGrowth>& record,
+                                    const std::vector<RecordedGrowth>& now,
+                                    const std::vector<std::string>& scored) {
+  std::vector<RecordedGrowth> list = now;
+  for (const RecordedGrowth& one : record)
+    if (std::ranges::find(scored, one.suite) == scored.end()) list.push_back(one);
+  std::ranges::stable_sort(list, {}, &RecordedGrowth::suite);
+  for (RecordedGrowth& one : list)
+    for (double* share : {&one.slope, &one.uncertainty}) *share = rounded(*share);
+  return list;
+}
+
 std::vector<RecordedChoices> updated(const std::vector<RecordedChoices>& record,
                                      const std::vector<RecordedChoices>& now,
                                      const std::vector<std::string>& scored) {

@@ -62,6 +62,12 @@ std::vector<RecordedChoices> updated(const std::vector<RecordedChoices>& record,
                                      const std::vector<RecordedChoices>& now,
                                      const std::vector<std::string>& scored);
 
+/// `record`, with the slopes of the suites `scored` replaced by those in `now`, which may have none
+/// for a suite.
+std::vector<RecordedGrowth> updated(const std::vector<RecordedGrowth>& record,
+                                    const std::vector<RecordedGrowth>& now,
+                                    const std::vector<std::string>& scored);
+
 /// The choices of a suite's score, with and without the rows that are known not to be met; empty
 /// where no job was measured in two ways.
 std::vector<RecordedChoices> recorded_choices(const std::string& suite, const Score& score);

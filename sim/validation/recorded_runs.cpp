@@ -17,20 +17,21 @@ namespace {
 
 /// The key that tells one entry of the record from another.
 using Kind = std::tuple<std::string, RunTraits, std::string>;
-using Kinds = std::map<Kind, std::vector<double>>;
+using Kinds = std::map<Kind, RecordedRuns>;
 
 Kinds kinds_of(const std::vector<RecordedRuns>& runs) {
   Kinds kinds;
-  for (const RecordedRuns& run : runs) kinds[{run.suite, run.traits, run.known}] = run.errors;
+  for (const RecordedRuns& run : runs) kinds[{run.suite, run.traits, run.known}] = run;
   return kinds;
 }
 
 std::vector<RecordedRuns> runs_of(const Kinds& kinds) {
   std::vector<RecordedRuns> runs;
-  for (const auto& [kind, errors] : kinds) {
-    const auto& [suite, traits, known] = kind;
-    runs.push_back({suite, traits, known, errors});
+  for (const auto& [kind, run] : kinds) {
+    runs.push_back(run);
     std::ranges::sort(runs.back().errors);
+    std::ranges::sort(runs.back().unseen);
+    if (runs.back().unseen == runs.back().errors) runs.back().unseen.clear();
   }
   return runs;
 }
@@ -43,8 +44,8 @@ std::set<std::string> suites_of(const std::vector<RecordedRuns>& runs) {
 
 std::string title_of(const Kind& kind) {
   const auto& [suite, t, known] = kind;
-  return fmt::format("{}, {} {}{} {}{}", suite, t.gpu, t.model,
-                     t.layers.empty() ? "" : " of " + t.layers, t.precision,
+  return fmt::format("{}, {} {} {}{} {} {} {}{}", suite, t.gpus, t.gpu, t.model,
+                     t.layers.empty() ? "" : " of " + t.layers, t.precision, t.style, t.fabric,
                      known.empty() ? "" : ", known");
 }
 
@@ -83,6 +84,18 @@ std::string family_of(const GpuProfile& gpu) {
 const char* generation_of(const GpuProfile& gpu) {
   if (!has_tensor_cores(gpu)) return kNoGeneration;
   return kGenerations.at(static_cast<std::size_t>(gpu.architecture));
+}
+
+/// Gbit/s of the network that a GPU has in a DGX A100: no less is a fast fabric.
+constexpr double kFastFabric = 200e9 / 8;
+
+const char* fabric_of(const Cluster& cluster) {
+  if (cluster.nodes == 1 || !cluster.inter_node) return "one node";
+  // AWS's plugin alone reports a latency of its own.
+  if (cluster.inter_node->plugin_latency > Seconds{0}) return "EFA";
+  const double of_gpu = cluster.inter_node->bandwidth.base() * cluster.inter_node->nics_per_node /
+                        cluster.gpus_per_node;
+  return of_gpu >= kFastFabric ? "fast fabric" : "slow fabric";
 }
 
 /// The kind of a model. A model with adapters is a kind of its own: a step leaves out most of what
@@ -125,8 +138,16 @@ std::string class_of(Precision precision) {
 
 std::vector<RecordedRuns> recorded_runs(const std::vector<ValidationRow>& rows) {
   Kinds kinds;
-  for (const ValidationRow& row : rows)
-    if (row.predicted) kinds[{row.suite, row.traits, row.known}].push_back(row.error());
+  for (const ValidationRow& row : rows) {
+    if (!row.predicted) continue;
+    RecordedRuns& kind = kinds[{row.suite, row.traits, row.known}];
+    kind.suite = row.suite;
+    kind.traits = row.traits;
+    kind.known = row.known;
+    kind.publisher = row.publisher;
+    kind.errors.push_back(row.error());
+    kind.unseen.push_back(row.unseen_error());
+  }
   return runs_of(kinds);
 }
 
@@ -150,7 +171,7 @@ std::string difference(const std::vector<RecordedRuns>& record,
       if (scored.count(std::get<0>(kind)) > 0) all.insert(kind);
   const auto find = [](const Kinds& kinds, const Kind& kind) {
     const auto found = kinds.find(kind);
-    return found == kinds.end() ? nullptr : &found->second;
+    return found == kinds.end() ? nullptr : &found->second.errors;
   };
   std::string text;
   for (const Kind& kind : all) text += change_of(kind, find(before, kind), find(after, kind));
@@ -163,7 +184,10 @@ RunTraits traits_of(const Scenario& scenario) {
           .generation = generation_of(gpu),
           .model = kind_of(scenario),
           .layers = layers_of(scenario),
-          .precision = class_of(scenario.training.precision)};
+          .precision = class_of(scenario.training.precision),
+          .fabric = fabric_of(scenario.cluster),
+          .style = scenario.training.fusion,
+          .gpus = scenario.cluster.gpus()};
 }
 
 }  // namespace stepsim

@@ -64,9 +64,15 @@ double share_of(const ValidationRow& row, std::size_t cause) {
 
 }  // namespace
 
+std::string ValidationRow::software() const {
+  const auto found = std::ranges::find(groups, std::string(kSoftwareGroup),
+                                       &std::pair<std::string, std::string>::first);
+  return found == groups.end() ? "" : found->second;
+}
+
 Score score_of(const std::vector<ValidationRow>& rows, std::size_t worst) {
   Score score;
-  std::vector<double> all, expected;
+  std::vector<double> all, expected, unseen;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!rows[i].predicted) {
       score.unpredicted.push_back(i);
@@ -75,10 +81,15 @@ Score score_of(const std::vector<ValidationRow>& rows, std::size_t worst) {
     score.worst.push_back(i);
     if (rows[i].is_refused_by_memory()) score.not_fitting.push_back(i);
     all.push_back(rows[i].error());
-    if (rows[i].known.empty()) expected.push_back(rows[i].error());
+    if (!rows[i].known.empty()) continue;
+    expected.push_back(rows[i].error());
+    unseen.push_back(rows[i].unseen_error());
+    if (rows[i].unseen) score.has_unseen = true;
   }
   score.all = errors_of(all);
   score.expected = errors_of(expected);
+  score.unseen = errors_of(unseen);
+  score.growth = growth_of(rows);
   score.choices = choices_of(rows, true);
   score.expected_choices = choices_of(rows, false);
   std::ranges::stable_sort(score.worst, [&](std::size_t a, std::size_t b) {

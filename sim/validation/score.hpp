@@ -13,6 +13,7 @@
 #include "sim/timeline/timeline.hpp"
 #include "sim/validation/choices.hpp"
 #include "sim/validation/errors.hpp"
+#include "sim/validation/growth.hpp"
 
 namespace stepsim {
 
@@ -35,13 +36,23 @@ struct ValidationRow {
   std::string known;   ///< why the row is not expected to be met; empty: it is
   std::vector<std::pair<std::string, std::string>> groups;  ///< pairs of name and value
   RunTraits traits;                                         ///< set where there is a prediction
-  std::string job;  ///< the job (sim/scenario/job_fingerprint.hpp), set where there is a prediction
+  /// Fingerprints (sim/scenario/job_fingerprint.hpp), set where there is a prediction: of the job, of
+  /// the scenario without its size, and of the job without its size.
+  std::string job, sizeless, sizeless_job;
+  std::string publisher;  ///< of the suite
+  /// What would be predicted without what the publisher measured of its own machines; absent: the
+  /// same.
+  std::optional<Seconds> unseen;
 
   /// Whether the prediction says that the run does not fit in memory. The run was measured, so that
   /// it did fit: the prediction of its memory is wrong.
   bool is_refused_by_memory() const { return predicted && predicted->memory_share > 1; }
   /// The relative error of the prediction. REQUIRES: a prediction.
   double error() const { return predicted->step / *measured - 1; }
+  /// As error(), of `unseen`.
+  double unseen_error() const { return unseen.value_or(predicted->step) / *measured - 1; }
+  /// The software that it ran, where the suite has a group of that name; else empty.
+  std::string software() const;
 };
 
 /// The errors of the rows that share a value, such as "a100-80" of "gpu".
@@ -59,6 +70,9 @@ struct SuiteLimit {
 
 struct Score {
   Errors all, expected;
+  Errors unseen;  ///< as `expected`, without what publishers measured of their own machines
+  bool has_unseen = false;       ///< whether any row is predicted otherwise then
+  std::optional<Growth> growth;  ///< of the errors with the number of GPUs
   /// choices over the rows of `all`, and over those of `expected`
   Choices choices, expected_choices;
   std::vector<GroupScore> groups;  ///< in the suite's order of names and, for each name, of values

@@ -87,7 +87,7 @@ has "causes" "forward "
 sed -i '/8,3,20/d' small.csv
 expect "a record" 0 small.yaml --record record.yaml
 has "a record" "new, mean" err
-has "a record" "small,a100,ampere,dense transformer" record_runs.csv
+has "a record" "small,small,a100,ampere,dense transformer" record_runs.csv
 expect "the same again" 0 small.yaml --baseline record.yaml
 expect "nothing new" 0 small.yaml --record record.yaml
 has "nothing new" "nothing has changed" err
@@ -95,7 +95,7 @@ sed -i 's/mean: .*/mean: 0/' record.yaml
 expect "worse than recorded" 1 small.yaml --baseline record.yaml
 has "worse than recorded" "recorded 0.0 %"
 mkdir -p library/validate
-for suite in one two three; do sed "s/^small,/$suite,/; /^#/d" record_runs.csv; done | awk '!seen[$0]++' >library/validate/recorded_runs.csv
+for suite in one two three; do sed "s/^small,small,/$suite,$suite,/; /^#/d" record_runs.csv; done | awk '!seen[$0]++' >library/validate/recorded_runs.csv
 STEPSIM_LIBRARY=$PWD/library "$program" run run.yaml >out
 has "a run like those of the record" "Likely error   median"
 has "a run like those of the record" "3 suites"

@@ -117,6 +117,7 @@ Json expected_error_of(const Metrics& m) {
           {"p90_ape", of(e.p90)},
           {"bias", of(e.bias)},
           {"step_time_80_percent_s", band},
+          {"unseen", e.band ? Json(e.band->unseen) : Json::array()},
           {"traits", e.traits},
           {"suites", e.suites},
           {"worst_suite", e.rows > 0 ? Json(e.worst_suite) : Json()},

@@ -16,14 +16,16 @@ std::string suites_text(const ExpectedError& error) {
                      error.worst_suite, error_text(error.worst_mean));
 }
 
-/// The band in words: "80 % of 112 measured runs like this one would take 3.9 s to 4.4 s".
+/// The range in words: "; 80 % range 3.9 s to 4.4 s"; empty where there is none.
 std::string band_text(const ExpectedError& error, Seconds predicted) {
-  const std::string runs = fmt::format("{} measured run{} like this one", grouped(error.rows),
-                                       error.rows == 1 ? "" : "s");
-  if (!error.band) return "of " + runs;
+  if (!error.band) return "";
   const auto [least, most] = error.times(predicted);
-  return fmt::format("80 % of {} would be between {} and {}", runs, humanise(least).text(),
-                     humanise(most).text());
+  std::string text =
+      fmt::format("; 80 % range {} to {}", humanise(least).text(), humanise(most).text());
+  if (!error.band->unseen.empty())
+    text += fmt::format(", wider for what no measured run had: {}",
+                        fmt::join(error.band->unseen, ", "));
+  return text;
 }
 
 }  // namespace
@@ -33,10 +35,13 @@ std::string likely_error_text(const ExpectedError& error, Seconds predicted) {
   if (error.rows > 0) kind += "; " + suites_text(error);
   if (error.known > 0)
     kind += fmt::format("; {} known gap{} not counted", error.known, error.known == 1 ? "" : "s");
-  if (error.rows == 0) return fmt::format("unknown: no measured runs like this one ({})", kind);
-  return fmt::format("median {}, 90th percentile {}, bias {}; {} ({})", error_text(error.median),
-                     error_text(error.p90), signed_error(error.bias), band_text(error, predicted),
-                     kind);
+  const std::string band = band_text(error, predicted);
+  if (error.rows == 0)
+    return fmt::format("unknown: no measured runs like this one ({}){}", kind, band);
+  return fmt::format(
+      "median {}, 90th percentile {}, bias {}{} ({} measured run{} like this one: {})",
+      error_text(error.median), error_text(error.p90), signed_error(error.bias), band,
+      grouped(error.rows), error.rows == 1 ? "" : "s", kind);
 }
 
 }  // namespace stepsim

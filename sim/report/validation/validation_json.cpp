@@ -2,6 +2,7 @@
 #include "sim/report/json_number.hpp"
 #include "sim/report/validation.hpp"
 #include "sim/report/validation/validation_words.hpp"
+#include "sim/validation/recorded_runs.hpp"
 
 namespace stepsim {
 namespace {
@@ -32,6 +33,7 @@ Json row_json(const ValidationRow& row) {
           {"measured_s", number(row.measured)},
           {"predicted_s", known ? number(row.predicted->step) : Json()},
           {"error", known ? number(row.error()) : Json()},
+          {"error_unseen", known ? number(row.unseen_error()) : Json()},
           {"known", text_or_null(row.known)},
           {"reason", text_or_null(row.reason)},
           {"memory_fraction", known ? number(row.predicted->memory_share) : Json()},
@@ -59,6 +61,35 @@ Json worst_json(const Score& score, const std::vector<ValidationRow>& rows) {
   });
 }
 
+Json growth_json(const std::optional<Growth>& growth) {
+  if (!growth) return nullptr;
+  return {{"slope_a_doubling", number(growth->slope)},
+          {"standard_error", number(growth->uncertainty)},
+          {"rows", growth->rows},
+          {"jobs", growth->jobs},
+          {"sizes", growth->sizes},
+          {"split_alike", growth->is_as_split}};
+}
+
+/// Each source as if nobody had seen it.
+Json sources_json(const std::vector<ValidationRow>& rows) {
+  const SourceErrors errors = source_errors(recorded_runs(rows));
+  const auto of = [&](double share) { return errors.sources > 0 ? number(share) : Json(); };
+  Json json = errors_json(errors.rows);
+  json["sources"] = errors.sources;
+  json["mape_of_sources"] = of(errors.mean);
+  json["bias_of_sources"] = of(errors.bias);
+  json["with_known"] = errors_json(errors.with_known);
+  json["coverage_of_80_percent_range"] =
+      list_json(band_coverage(recorded_runs(rows)), [](const BandCoverage& family) {
+        return Json{{"family", family.family},
+                    {"rows", family.rows},
+                    {"share", number(family.share())},
+                    {"width", number(family.width)}};
+      });
+  return json;
+}
+
 Json choices_json(const Choices& choices, const std::vector<ValidationRow>& rows) {
   const auto of = [&](double share) { return choices.jobs > 0 ? number(share) : Json(); };
   const auto label = [&](std::size_t row) {
@@ -83,6 +114,7 @@ Json choices_json(const Choices& choices, const std::vector<ValidationRow>& rows
 void add_score(Json& json, const Score& score, const std::vector<ValidationRow>& rows) {
   add_errors(json, score.all);
   json["without_known"] = errors_json(score.expected);
+  json["without_known"]["unseen"] = errors_json(score.unseen);
   json["choices"] = choices_json(score.choices, rows);
   json["choices"]["without_known"] = choices_json(score.expected_choices, rows);
   json["not_predicted"] = score.unpredicted.size();
@@ -102,6 +134,7 @@ Json suite_json(const SuiteResult& suite) {
   Json json{{"suite", suite.name},
             {"title", suite.title},
             {"source", suite.source},
+            {"growth", growth_json(suite.score.growth)},
             {"assumptions", suite.assumptions},
             {"limits", list_json(suite.limits, limit_json)}};
   add_score(json, suite.score, suite.rows);
@@ -117,6 +150,7 @@ Json breach_json(const Breach& breach) {
 std::string validation_json(const Validation& validation) {
   Json json{{"schema", "stepsim.validation/1"}};
   add_score(json, validation.total, validation.rows);
+  json["sources_left_out"] = sources_json(validation.rows);
   json["breaches"] = list_json(validation.breaches, breach_json);
   json["suites"] = list_json(validation.suites, suite_json);
   json["rows"] = list_json(validation.rows, row_json);

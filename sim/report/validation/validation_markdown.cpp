@@ -1,6 +1,7 @@
 // Writes a validation as tables of a Markdown document.
 #include "sim/report/validation.hpp"
 #include "sim/report/validation/validation_words.hpp"
+#include "sim/validation/recorded_runs.hpp"
 
 namespace stepsim {
 namespace {
@@ -37,6 +38,8 @@ std::string suite_text(const SuiteResult& suite) {
   text += whole("all", suite.score);
   for (const GroupScore& group : suite.score.groups)
     text += statistics(fmt::format("{} {}", group.name, group.value), group.all);
+  if (suite.score.growth)
+    text += "\nA doubling of GPUs adds " + growth_words(*suite.score.growth) + ".\n";
   text += "\n| worst rows | measured | predicted | error | |\n|---|---|---|---|---|\n";
   for (const std::size_t i : suite.score.worst) {
     const ValidationRow& row = suite.rows[i];
@@ -62,7 +65,8 @@ std::string validation_markdown(const Validation& validation) {
   const Score& total = validation.total;
   const std::string words =
       choice_words(recorded("", false, total.expected_choices), recorded("", true, total.choices));
-  for (const std::string& sentence : {words, fit_words(validation)})
+  const std::string sources = source_words(source_errors(recorded_runs(validation.rows)));
+  for (const std::string& sentence : {sources, words, fit_words(validation)})
     if (!sentence.empty()) text += "\n" + sentence + "\n";
   text += "\n";
   for (const SuiteResult& suite : validation.suites) text += suite_text(suite);

@@ -4,6 +4,7 @@
 #include "sim/report/validation.hpp"
 #include "sim/report/validation/validation_words.hpp"
 #include "sim/text/page.hpp"
+#include "sim/validation/recorded_runs.hpp"
 
 namespace stepsim {
 namespace {
@@ -42,6 +43,8 @@ class ValidationPage : Page {
       for (const SuiteResult& suite : validation_.suites) whole(suite.name, suite.score);
       whole("all", validation_.total);
     }
+    sources();
+    growth();
     choices();
     memory();
     unpredicted();
@@ -112,12 +115,32 @@ class ValidationPage : Page {
     if (score.expected.count < score.all.count)
       statistics(fmt::format("  without {} that are known", score.all.count - score.expected.count),
                  score.expected);
+    if (score.has_unseen) statistics("  as if nobody had seen it", score.unseen);
   }
 
   void one_suite(const SuiteResult& suite) {
     whole("all", suite.score);
     for (const GroupScore& group : suite.score.groups)
       statistics(fmt::format("{} {}", group.name, group.value), group.all);
+  }
+
+  /// Of suites of several sources: the errors of each as nobody had seen it.
+  void sources() {
+    const SourceErrors errors = source_errors(recorded_runs(validation_.rows));
+    if (errors.sources < 2) return;
+    line("\n" + bold("Sources left out"));
+    wrapped(source_words(errors), 2);
+    const auto coverage = band_coverage(recorded_runs(validation_.rows));
+    if (!coverage.empty()) wrapped(band_words(coverage), 2);
+  }
+
+  void growth() {
+    const auto grows = [](const SuiteResult& suite) { return suite.score.growth.has_value(); };
+    if (std::ranges::none_of(validation_.suites, grows)) return;
+    line("\n" + bold("What a doubling of GPUs adds to errors"));
+    for (const SuiteResult& suite : validation_.suites)
+      if (grows(suite))
+        line(fmt::format("  {:<18} {}", suite.name, growth_words(*suite.score.growth)));
   }
 
   void choices() {

@@ -11,6 +11,8 @@
 #include "sim/scenario/suite/tolerance.hpp"
 #include "sim/text/error_words.hpp"
 #include "sim/text/humanise.hpp"
+#include "sim/validation/error_band.hpp"
+#include "sim/validation/source_errors.hpp"
 #include "sim/validation/validation.hpp"
 
 namespace stepsim {
@@ -55,5 +57,15 @@ inline std::string fit_words(const Validation& validation) {
 /// Sentences about the rows that are expected to be met, and about all rows; empty where no job was
 /// done in two ways.
 std::string choice_words(const RecordedChoices& expected, const RecordedChoices& all);
+
+/// Sentences about sources that nobody had seen; empty without rows that are expected to be met.
+std::string source_words(const SourceErrors& errors);
+
+/// "Of 1,169 runs 81 % are within the 80 % range that the other sources give for them: ampere 80 %
+/// of 387, ...". REQUIRES: not empty.
+std::string band_words(const std::vector<BandCoverage>& coverage);
+
+/// "-0.41 ± 0.10 points (57 rows of 9 jobs on 4 numbers of GPUs)", what a doubling of GPUs adds.
+std::string growth_words(const Growth& growth);
 
 }  // namespace stepsim

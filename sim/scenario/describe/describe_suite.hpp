@@ -31,6 +31,7 @@ void describe(Io& io, KnownGap& k) {
 // Times of a step have limits (suite_runs.cpp), and so have what predictions are off.
 inline constexpr Rules any_size = between(0, 1e9);
 inline constexpr Rules any_bias = between(-1, 1e9);
+inline constexpr Rules any_slope = between(-1e9, 1e9);
 
 template <class Io>
 void describe(Io& io, RecordedErrors& r) {
@@ -63,8 +64,20 @@ void describe(Io& io, RecordedChoices& r) {
 }
 
 template <class Io>
+void describe(Io& io, RecordedGrowth& r) {
+  io.field("suite", r.suite, required(), "its short name");
+  io.field("rows", r.rows, required(non_negative), "of jobs on several numbers of GPUs");
+  io.field("jobs", r.jobs, required(non_negative), "that were run on several numbers of GPUs");
+  io.field("sizes", r.sizes, required(non_negative), "numbers of GPUs");
+  io.field("slope", r.slope, required(any_slope), "of errors with signs, a doubling of GPUs");
+  io.field("uncertainty", r.uncertainty, required(any_size), "standard error of the slope");
+  io.field("as_split", r.as_split, any, "whether jobs are split alike on all numbers of GPUs");
+}
+
+template <class Io>
 void describe(Io& io, ErrorRecord& r) {
   io.list("groups", r.groups, "one for each suite and each of its groups");
+  io.list("growth", r.growth, "one for each suite with three numbers of GPUs");
   io.list("choices", r.choices, "two for each suite that has any: without known rows, and with");
 }
 
@@ -74,6 +87,9 @@ void describe(Io& io, Suite& s) {
   io.field("suite", s.name, any, "a short name, for reports and the record");
   io.field("title", s.title, required(), "what was measured, in one line");
   io.field("source", s.source, required(), "where: repository@commit:path, or a paper");
+  io.fallback(s.publisher, s.name, "its name");
+  io.field("publisher", s.publisher, any,
+           "who measured: suites of one publisher are one source, which is left out as a whole");
   io.field("assumptions", s.assumptions, any,
            "what the source leaves unsaid, and what is taken instead; holds for all rows");
   io.verbatim("scenario", s.scenario, required(),
@@ -82,9 +98,13 @@ void describe(Io& io, Suite& s) {
   io.verbatim("rows", s.rows, any, "the table as a list of maps, instead of a file");
   io.phrase("where", s.where, any, "condition for rows that are used; absent: all");
   io.phrases("map", s.map, "scenario path: its value; \"\" leaves what the base says");
+  io.phrases("unseen", s.unseen,
+             "over `map`: values without what the publisher measured of its own machines");
   io.section("measured", "value", s.measured, "what was measured");
   io.phrase("label", s.label, any, "name of a row in reports; absent: its line");
-  io.phrases("groups", s.groups, "name: value; rows that share one are scored together too");
+  io.phrases(
+      "groups", s.groups,
+      "name: value; rows that share one are scored together too; `software` keeps jobs apart");
   io.section("tolerance", s.tolerance, "limits of errors, of rows that are not `known`");
   io.list("known", s.known, "rows that are not expected to be met; scores are with and without");
 }

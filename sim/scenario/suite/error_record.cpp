@@ -54,6 +54,8 @@ ErrorRecord load_error_record(const std::string& path) {
     refuse_doubled(
         record.choices, "choices",
         [](const RecordedChoices& of) { return std::pair(of.suite, of.with_known); }, reading);
+    refuse_doubled(
+        record.growth, "growth", [](const RecordedGrowth& of) { return of.suite; }, reading);
   }
   reading.problems.throw_if_any();
   return record;

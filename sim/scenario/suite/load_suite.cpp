@@ -135,13 +135,14 @@ std::vector<std::string> paths_to_map() {
   return paths;
 }
 
-void check_paths(const Suite& suite, Problems& problems) {
+void check_paths(const std::string& key_of_map, const std::vector<NamedPhrase>& settings,
+                 Problems& problems) {
   const std::vector<std::string> paths = paths_to_map();
-  for (const NamedPhrase& setting : suite.map) {
+  for (const NamedPhrase& setting : settings) {
     if (std::ranges::find(paths, setting.name) != paths.end()) continue;
     const std::string list = setting.name.substr(0, setting.name.find('['));
     if (list != setting.name && std::ranges::find(paths, list) != paths.end()) {
-      problems.add(setting.place, "map." + setting.name,
+      problems.add(setting.place, key_of_map + "." + setting.name,
                    fmt::format("{} is in a list, whose entries cannot be mapped",
                                stepsim::quoted(setting.name)),
                    fmt::format("map '{}', to a text as in \"[...]\"", list));
@@ -150,7 +151,7 @@ void check_paths(const Suite& suite, Problems& problems) {
     const std::string key = setting.name.substr(setting.name.rfind('.') + 1);
     const std::string found = path_of_key(key);
     const std::string elsewhere = found.find('[') == std::string::npos ? found : "";
-    problems.add(setting.place, "map." + setting.name,
+    problems.add(setting.place, key_of_map + "." + setting.name,
                  fmt::format("no key {} in a scenario", stepsim::quoted(setting.name)),
                  elsewhere.empty() ? closest(setting.name, paths)
                                    : fmt::format("did you mean '{}'?", elsewhere));
@@ -225,11 +226,11 @@ Table table_of(const Suite& suite, const Place& start, const Place& named, const
   }
 }
 
-/// A value of a row; a list in brackets is one.
+/// A value of a row; a list in brackets is one, and so is a map in braces.
 Tree tree_of(const std::string& value, const std::string& path, const Place& place,
              Problems& problems) {
   Tree leaf{.kind = Tree::Kind::scalar, .scalar = value, .place = place};
-  if (!value.starts_with('[')) return leaf;
+  if (!value.starts_with('[') && !value.starts_with('{')) return leaf;
   const auto source = std::make_shared<Source>(Source{path + " " + value, "", value, true});
   return parse_tree(source, path, problems).value_or(leaf);
 }
@@ -241,6 +242,7 @@ void check_some_row_fits(const LoadedSuite& loaded, const KnownNames& known) {
     if (!run.refusal.empty()) continue;
     try {
       scenario_of(loaded.suite, run, known);
+      scenario_of(loaded.suite, run, known, Settings::unseen);
       return;
     } catch (const UserError& error) {
       if (!first) first = error;
@@ -260,7 +262,8 @@ LoadedSuite load_suite(const SuiteRequest& request, const KnownNames& known) {
   follow_base(loaded.suite, problems);
   check_words(loaded.suite, {source, 1, 1}, problems);
   split_unit(loaded.suite.measured, problems);
-  check_paths(loaded.suite, problems);
+  check_paths("map", loaded.suite.map, problems);
+  check_paths("unseen", loaded.suite.unseen, problems);
   const Table table = table_of(loaded.suite, {source, 1, 1}, table_at, request.table, problems);
   RowRules rules{.is_strict = request.table.empty()};
   if (!request.filter.empty()) {
@@ -277,12 +280,17 @@ LoadedSuite load_suite(const SuiteRequest& request, const KnownNames& known) {
   return loaded;
 }
 
-Scenario scenario_of(const Suite& suite, const MeasuredRun& run, const KnownNames& known) {
+Scenario scenario_of(const Suite& suite, const MeasuredRun& run, const KnownNames& known,
+                     Settings settings) {
   Reading reading{suite.library, {}, {}};
   Tree tree = suite.scenario;
-  for (const auto& [path, value] : run.settings)
-    set_value(path, tree_of(value, path, run.place, reading.problems), run.place, tree,
-              reading.problems);
+  const auto set = [&](const auto& values) {
+    for (const auto& [path, value] : values)
+      set_value(path, tree_of(value, path, run.place, reading.problems), run.place, tree,
+                reading.problems);
+  };
+  set(run.settings);
+  if (settings == Settings::unseen) set(run.unseen);
   return scenario_of_tree(tree, suite.scenario.place, suite.name, known, reading);
 }
 

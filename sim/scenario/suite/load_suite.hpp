@@ -28,7 +28,11 @@ struct LoadedSuite {
 /// another table is a run with the reason in `refusal`.
 LoadedSuite load_suite(const SuiteRequest& request, const KnownNames& known = {});
 
+/// A run's settings as the suite has them, or without what its publisher measured of its machines.
+enum class Settings { all, unseen };
+
 /// The scenario that predicts the run. Throws UserError when the checks refuse it.
-Scenario scenario_of(const Suite& suite, const MeasuredRun& run, const KnownNames& known = {});
+Scenario scenario_of(const Suite& suite, const MeasuredRun& run, const KnownNames& known = {},
+                     Settings settings = Settings::all);
 
 }  // namespace stepsim

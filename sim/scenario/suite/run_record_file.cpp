@@ -19,13 +19,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<const char*, 8> kColumns{"suite",  "gpu",       "generation", "model",
-                                              "layers", "precision", "known",      "errors"};
+constexpr std::array<const char*, 13> kColumns{
+    "suite",  "publisher", "gpu",  "generation", "model",  "layers", "precision",
+    "fabric", "style",     "gpus", "known",      "errors", "unseen"};
 
-/// Numbers with blanks between them, in per cent; one at least.
+/// Numbers with blanks between them, in per cent.
 std::vector<double> errors_of(const TableCell& cell, Problems& problems) {
   std::vector<double> errors;
-  if (cell.text.empty()) problems.add(cell.place, "errors", "errors: there are none");
   const char* const end = cell.text.data() + cell.text.size();
   for (const char* at = cell.text.data(); at < end; ++at) {
     double percent = 0;
@@ -53,10 +53,37 @@ void check_trait(std::size_t column, const TableRow& row, const std::vector<std:
 }
 
 void check_traits(const TableRow& row, Problems& problems) {
-  check_trait(2, row, {kGenerations.begin(), kGenerations.end()}, problems);
-  check_trait(3, row, {kModelKinds.begin(), kModelKinds.end()}, problems);
-  check_trait(4, row, {kSmallLayers, kLargeLayers}, problems);
-  check_trait(5, row, {kPrecisionClasses.begin(), kPrecisionClasses.end()}, problems);
+  check_trait(3, row, {kGenerations.begin(), kGenerations.end()}, problems);
+  check_trait(4, row, {kModelKinds.begin(), kModelKinds.end()}, problems);
+  check_trait(5, row, {kSmallLayers, kLargeLayers}, problems);
+  check_trait(6, row, {kPrecisionClasses.begin(), kPrecisionClasses.end()}, problems);
+  check_trait(7, row, {kFabricClasses.begin(), kFabricClasses.end()}, problems);
+}
+
+int gpus_of(const TableCell& cell, Problems& problems) {
+  int gpus = 0;
+  const char* const end = cell.text.data() + cell.text.size();
+  const auto read = std::from_chars(cell.text.data(), end, gpus);
+  if (read.ec != std::errc() || read.ptr != end || gpus < 0)
+    problems.add(cell.place, "gpus",
+                 fmt::format("gpus: {} is no number of GPUs", quoted(cell.text)));
+  return gpus;
+}
+
+/// Errors with and without what publishers measured are of the same rows.
+void check_errors(const RecordedRuns& runs, const TableRow& row, Problems& problems) {
+  if (row.cells[11].text.empty())
+    problems.add(row.cells[11].place, "errors", "errors: there are none");
+  if (!runs.unseen.empty() && runs.unseen.size() != runs.errors.size())
+    problems.add(row.cells[12].place, "unseen", "unseen: as many as there are errors, or none");
+}
+
+/// Errors in per cent, as errors_of() reads them.
+std::string numbers(const std::vector<double>& errors) {
+  std::string text;
+  for (const double error : errors)
+    text += fmt::format("{}{:.3f}", text.empty() ? "" : " ", 100 * error);
+  return text;
 }
 
 std::string cell(const std::string& text) {
@@ -84,10 +111,20 @@ std::vector<RecordedRuns> load_recorded_runs(const std::string& path) {
   for (const TableRow& row : table.rows) {
     const auto text = [&](std::size_t column) { return row.cells[column].text; };
     runs.push_back({.suite = text(0),
-                    .traits = {text(1), text(2), text(3), text(4), text(5)},
-                    .known = text(6),
-                    .errors = errors_of(row.cells[7], problems)});
+                    .traits = {.gpu = text(2),
+                               .generation = text(3),
+                               .model = text(4),
+                               .layers = text(5),
+                               .precision = text(6),
+                               .fabric = text(7),
+                               .style = text(8),
+                               .gpus = gpus_of(row.cells[9], problems)},
+                    .known = text(10),
+                    .errors = errors_of(row.cells[11], problems),
+                    .publisher = text(1),
+                    .unseen = errors_of(row.cells[12], problems)});
     check_traits(row, problems);
+    check_errors(runs.back(), row, problems);
     if (!kinds.insert({runs.back().suite, runs.back().traits, runs.back().known}).second)
       problems.add(row.place, "",
                    "the suite has this kind of runs in a row above: one row has all of its errors");
@@ -108,18 +145,18 @@ std::optional<std::vector<RecordedRuns>> recorded_runs_of(const Library& library
 std::string to_csv(const std::vector<RecordedRuns>& runs) {
   std::string text =
       "# Errors of the suites' rows by kind of run, predicted over measured less one, in per "
-      "cent.\n"
+      "cent;\n"
+      "# `unseen`: without what the publisher measured of its own machines, where that differs.\n"
       "# `stepsim validate ... --record` writes this file.\n";
   for (const char* column : kColumns)
     text += fmt::format("{}{}", column, column == kColumns.back() ? "\n" : ",");
   for (const RecordedRuns& run : runs) {
     const RunTraits& t = run.traits;
     for (const std::string& value :
-         {run.suite, t.gpu, t.generation, t.model, t.layers, t.precision, run.known})
+         {run.suite, run.source(), t.gpu, t.generation, t.model, t.layers, t.precision, t.fabric,
+          t.style, std::to_string(t.gpus), run.known})
       text += cell(value) + ",";
-    for (std::size_t i = 0; i < run.errors.size(); ++i)
-      text += fmt::format("{}{:.3f}", i == 0 ? "" : " ", 100 * run.errors[i]);
-    text += "\n";
+    text += numbers(run.errors) + "," + numbers(run.unseen) + "\n";
   }
   return text;
 }

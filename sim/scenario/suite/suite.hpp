@@ -47,6 +47,7 @@ struct KnownGap {
 
 struct Suite {
   std::string name, title, source;
+  std::string publisher;  ///< who measured; suites of one publisher are one source
   std::vector<std::string> assumptions;
   Tree scenario;                 ///< the base, a map
   Library library;               ///< in which every row finds what it names
@@ -54,6 +55,9 @@ struct Suite {
   Tree rows;                     ///< a list of maps, or nothing
   Phrase where;                  ///< the rows that are used; empty: all
   std::vector<NamedPhrase> map;  ///< keys of the scenario
+  /// What keys would be for somebody who knows the hardware, but nothing that the publisher
+  /// measured of it. Empty: no key's value was measured by the publisher.
+  std::vector<NamedPhrase> unseen;
   MeasuredTime measured;
   Phrase label;
   std::vector<NamedPhrase> groups;
@@ -67,6 +71,7 @@ struct MeasuredRun {
   Place place;                                                ///< place of the row
   std::optional<Seconds> measured;                            ///< a step; absent: not readable
   std::vector<std::pair<std::string, std::string>> settings;  ///< scenario path and value
+  std::vector<std::pair<std::string, std::string>> unseen;    ///< as `settings`, over these
   std::vector<std::pair<std::string, std::string>> groups;    ///< name and value
   std::string known;    ///< why it is not expected to be met; empty: it is
   std::string refusal;  ///< why it has no scenario; empty: it has one

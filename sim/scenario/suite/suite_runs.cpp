@@ -60,6 +60,7 @@ class Runs {
     if (!problems.spoiled("measured")) measured_ = compiled("measured", suite.measured.value);
     label_ = compiled("label", suite.label);
     for (const NamedPhrase& s : suite.map) keep(settings_, "map." + s.name, s.phrase);
+    for (const NamedPhrase& u : suite.unseen) keep(unseen_, "unseen." + u.name, u.phrase);
     for (const NamedPhrase& g : suite.groups) keep(groups_, "groups." + g.name, g.phrase);
     for (std::size_t i = 0; i < suite.known.size(); ++i)
       keep(known_, fmt::format("known[{}].where", i), suite.known[i].where);
@@ -269,13 +270,19 @@ class Runs {
       known_used_.insert(i);
       if (run.known.empty()) run.known = on_one_line(suite_.known[i].reason);
     }
-    for (std::size_t i = 0; i < settings_.size(); ++i) {
-      const auto found = value(settings_[i], row);
-      const std::string text = found ? text_of(*found) : "";
-      if (found && text.empty()) refuse_blank(settings_[i], row);
-      if (!text.empty()) run.settings.emplace_back(suite_.map[i].name, text);
-    }
+    set(settings_, suite_.map, row, run.settings);
+    set(unseen_, suite_.unseen, row, run.unseen);
     run.measured = time_of(row);
+  }
+
+  void set(const std::vector<Compiled>& phrases, const std::vector<NamedPhrase>& names,
+           const TableRow& row, std::vector<std::pair<std::string, std::string>>& settings) {
+    for (std::size_t i = 0; i < phrases.size(); ++i) {
+      const auto found = value(phrases[i], row);
+      const std::string text = found ? text_of(*found) : "";
+      if (found && text.empty()) refuse_blank(phrases[i], row);
+      if (!text.empty()) settings.emplace_back(names[i].name, text);
+    }
   }
 
   /// A blank cell by itself is no "leave it as it is", which an expression has to say.
@@ -320,7 +327,7 @@ class Runs {
   Problems& problems_;
   bool is_sound_ = true;  ///< whether all expressions are
   std::optional<Compiled> where_, measured_, label_, filter_;
-  std::vector<Compiled> settings_, groups_, known_;
+  std::vector<Compiled> settings_, unseen_, groups_, known_;
   std::set<std::string> filter_names_, missing_;
   std::set<std::size_t> known_used_;    ///< known gaps that some row meets
   bool is_any_row_left_ = false;        ///< whether `where` leaves a row

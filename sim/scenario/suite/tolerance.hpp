@@ -31,9 +31,18 @@ struct RecordedChoices {
   std::vector<int> pairs, in_order;  ///< by how far apart they were measured
 };
 
+/// How a suite's errors change with each doubling of the number of GPUs (sim/validation/growth.hpp).
+struct RecordedGrowth {
+  std::string suite;
+  int rows = 0, jobs = 0, sizes = 0;
+  double slope = 0, uncertainty = 0;
+  bool as_split = true;
+};
+
 struct ErrorRecord {
   std::vector<RecordedErrors> groups;
   std::vector<RecordedChoices> choices;  ///< choices of suites that have any
+  std::vector<RecordedGrowth> growth;    ///< slopes of suites that have three numbers of GPUs
 };
 
 }  // namespace stepsim

@@ -112,6 +112,7 @@ TEST_CASE("the error to expect has its band in seconds, and nulls where no run i
              {"p90_ape", 0.09},
              {"bias", -0.01},
              {"step_time_80_percent_s", {26.1428571429, 30.5}},  // 27.45 / 1.05, 27.45 / 0.9
+             {"unseen", Json::array()},
              {"traits", {"a100", "dense transformer", "16-bit"}},
              {"suites", {"bloom", "korthikanti", "vtrain_multi"}},
              {"worst_suite", "bloom"},

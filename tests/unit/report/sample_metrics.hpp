@@ -66,7 +66,7 @@ inline Metrics sample_metrics() {
                                    .p90 = 0.09,
                                    .bias = -0.01,
                                    .known = 6,
-                                   .band = std::pair{0.9, 1.05},
+                                   .band = ErrorBand{.least = 0.9, .most = 1.05},
                                    .suites = {"bloom", "korthikanti", "vtrain_multi"},
                                    .worst_suite = "bloom",
                                    .worst_mean = 0.162};

@@ -86,10 +86,10 @@ Next           sequence parallelism (--set parallelism.sequence=true) hides part
 Expected       ✓ step_time <= 28 s   27.45 s
                ✗ mfu >= 50 %         44.2 %
 
-Likely error   median 4.1 %, 90th percentile 9.0 %, bias -1.0 %; 80 % of 112
-               measured runs like this one would be between 26.1 s and 30.5 s
-               (a100, dense transformer, 16-bit; 3 suites of equal weight, worst
-               bloom 16.2 %; 6 known gaps not counted)
+Likely error   median 4.1 %, 90th percentile 9.0 %, bias -1.0 %; 80 % range 26.1
+               s to 30.5 s (112 measured runs like this one: a100, dense
+               transformer, 16-bit; 3 suites of equal weight, worst bloom 16.2
+               %; 6 known gaps not counted)
 Simulated 8 of 1,024 ranks (the others behave alike), 125,412 events.
 )");
 }
@@ -102,13 +102,16 @@ TEST_CASE("the likely error says of how many runs it is, and where there are non
     const auto from = text.find("Likely error");
     return from == std::string::npos ? "" : text.substr(from, text.find(" Simulated") - from);
   };
+  error.band->unseen = {"EFA", "4096 GPUs"};
+  CHECK(said().find("80 % range 26.1 s to 30.5 s, wider for what no measured run had: EFA, 4096 "
+                    "GPUs (112 measured runs") != std::string::npos);
   error.band.reset();
   error.rows = 8;
   error.known = 0;
   error.suites = {"bloom"};
   CHECK(said() ==
-        "Likely error median 4.1 %, 90th percentile 9.0 %, bias -1.0 %; of 8 measured runs like "
-        "this one (a100, dense transformer, 16-bit; one suite, bloom)");
+        "Likely error median 4.1 %, 90th percentile 9.0 %, bias -1.0 % (8 measured runs like "
+        "this one: a100, dense transformer, 16-bit; one suite, bloom)");
   error.known = 1;
   error.rows = 0;
   CHECK(said() ==

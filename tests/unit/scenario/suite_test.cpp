@@ -73,6 +73,29 @@ TEST_CASE("rows become runs with settings, groups, times and what is known") {
   CHECK(loaded.runs[1].groups.back().second == "2");
 }
 
+TEST_CASE("a run as nobody had seen it has the suite's other values over its settings") {
+  const TemporaryFolder folder;
+  folder.file("small.csv", kTable);
+  const std::string text = std::string(kSuite) +
+                           "publisher: a team\nunseen:\n  cluster.gpu: '\"a100-40\"'\n"
+                           "  training.micro_batch: 'gpus > 8 ? 2 : \"\"'\n";
+  const LoadedSuite loaded = load_suite({.path = folder.file("small.yaml", text)});
+  CHECK(loaded.suite.publisher == "a team");
+  CHECK(load_suite({.path = folder.file("other.yaml", kSuite)}).suite.publisher == "small");
+  const auto as = [&](Settings settings) {
+    return scenario_of(loaded.suite, loaded.runs[1], {}, settings);
+  };
+  CHECK(as(Settings::all).cluster.gpu.name == "a100-80");
+  CHECK(as(Settings::all).training.micro_batch == 4);
+  CHECK(as(Settings::unseen).cluster.gpu.name == "a100-40");
+  CHECK(as(Settings::unseen).training.micro_batch == 2);
+  CHECK(loaded.runs[0].unseen.size() == 1);
+
+  const std::string wrong = std::string(kSuite) + "unseen: {cluster.gpus: 8}\n";
+  CHECK_THROWS_WITH_AS(load_suite({.path = folder.file("wrong.yaml", wrong)}),
+                       doctest::Contains("no key 'cluster.gpus' in a scenario"), UserError);
+}
+
 TEST_CASE("a run's scenario is the base with its settings") {
   const TemporaryFolder folder;
   folder.file("small.csv", kTable);
@@ -260,18 +283,24 @@ TEST_CASE("a list may be mapped, as a text in brackets") {
 
 TEST_CASE("a record of runs reads back as it was written, to a thousandth of a per cent") {
   const TemporaryFolder folder;
-  const RunTraits traits{"a100", "ampere", "dense transformer", "large layers", "16-bit"};
-  const std::vector<RecordedRuns> runs{{"mpt", traits, "", {-0.123456, 0.01}},
-                                       {"mpt", traits, "\"slow\", or late", {0.5}}};
+  const RunTraits traits{
+      "a100", "ampere", "dense transformer", "large layers", "16-bit", "one node", "fused", 8};
+  const std::vector<RecordedRuns> runs{
+      {"mpt", traits, "", {-0.123456, 0.01}, "mosaicml", {-0.2, 0.01}},
+      {"mpt", traits, "\"slow\", or late", {0.5}}};
   const std::string text = to_csv(runs);
   CHECK(
-      text.ends_with("\nmpt,a100,ampere,dense transformer,large layers,16-bit,,-12.346 1.000\n"
-                     "mpt,a100,ampere,dense transformer,large layers,16-bit,"
-                     "\"\"\"slow\"\", or late\",50.000\n"));
+      text.ends_with("\nmpt,mosaicml,a100,ampere,dense transformer,large layers,16-bit,one node,"
+                     "fused,8,,-12.346 1.000,-20.000 1.000\n"
+                     "mpt,mpt,a100,ampere,dense transformer,large layers,16-bit,one node,fused,8,"
+                     "\"\"\"slow\"\", or late\",50.000,\n"));
   const auto read = load_recorded_runs(folder.file("runs.csv", text));
   REQUIRE(read.size() == 2);
   CHECK(read[0].traits == traits);
   CHECK(read[0].errors == std::vector<double>{-0.12346, 0.01});
+  CHECK(read[0].unseen_errors() == std::vector<double>{-0.2, 0.01});
+  CHECK(read[1].unseen_errors() == read[1].errors);
+  CHECK(read[0].source() == "mosaicml");
   CHECK(read[1].known == runs[1].known);
   CHECK(to_csv(read) == text);
 }
@@ -282,19 +311,23 @@ TEST_CASE("a record of runs without errors, with infinite ones or a kind twice i
     const std::string path = folder.file("runs.csv", to_csv({}) + rows);
     CHECK_THROWS_WITH_AS(load_recorded_runs(path), doctest::Contains(text.c_str()), UserError);
   };
-  // Two lines of comments and one of columns stand before the rows.
-  refuse("s,a100,,,,,,\n", "runs.csv:4:13: errors: there are none");
+  // Three lines of comments and one of columns stand before the rows.
+  refuse("s,p,a100,,,,,,,8,,,\n", "runs.csv:5:19: errors: there are none");
   for (const std::string number : {"nan", "inf", "1.5 -inf"})
-    refuse("s,a100,,,,,," + number + "\n",
-           "runs.csv:4:13: errors: '" + number + "' are not numbers");
-  refuse("s,a100,,,,,,1\ns,h100,,,,,,2\ns,a100,,,,,,3\n",
-         "runs.csv:6:1: the suite has this kind of runs in a row above");
-  refuse("s,a100,amper,,,,,1\n",
-         "runs.csv:4:8: generation: unknown 'amper', did you mean 'ampere'?");
-  refuse("s,a100,ampere,,,16bit,,1\n",
-         "runs.csv:4:17: precision: unknown '16bit', did you mean '16-bit'?");
-  const auto read = load_recorded_runs(
-      folder.file("runs.csv", to_csv({}) + "s,a100,,,,,,1\ns,a100,,,,,late,2\nr,a100,,,,,,3\n"));
+    refuse("s,p,a100,,,,,,,8,," + number + ",\n",
+           "runs.csv:5:19: errors: '" + number + "' are not numbers");
+  refuse("s,p,a100,,,,,,,8,,1,\ns,p,h100,,,,,,,8,,2,\ns,p,a100,,,,,,,8,,3,\n",
+         "runs.csv:7:1: the suite has this kind of runs in a row above");
+  refuse("s,p,a100,amper,,,,,,8,,1,\n",
+         "runs.csv:5:10: generation: unknown 'amper', did you mean 'ampere'?");
+  refuse("s,p,a100,ampere,,,16bit,,,8,,1,\n",
+         "runs.csv:5:19: precision: unknown '16bit', did you mean '16-bit'?");
+  refuse("s,p,a100,,,,,slow,,8,,1,\n", "runs.csv:5:14: fabric: unknown 'slow'");
+  refuse("s,p,a100,,,,,,,many,,1,\n", "runs.csv:5:16: gpus: 'many' is no number of GPUs");
+  refuse("s,p,a100,,,,,,,8,,1 2,3\n", "runs.csv:5:23: unseen: as many as there are errors");
+  const auto read = load_recorded_runs(folder.file(
+      "runs.csv",
+      to_csv({}) + "s,p,a100,,,,,,,8,,1,\ns,p,a100,,,,,,,8,late,2,\nr,p,a100,,,,,,,8,,3,\n"));
   CHECK(read.size() == 3);  // known ones, and those of another suite, are kinds of their own
 }
 

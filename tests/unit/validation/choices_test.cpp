@@ -41,6 +41,16 @@ TEST_CASE("what a choice loses is measured, of the way that is predicted to be t
   CHECK(choices.worst.best == 0);
 }
 
+TEST_CASE("rows of other software are no ways to do the same job") {
+  std::vector<ValidationRow> rows = three_jobs();
+  rows[0].groups = {{"software", "new"}};
+  rows[1].groups = rows[2].groups = {{"software", "old"}};
+  const Choices choices = choices_of(rows, false);
+  CHECK(choices.jobs == 2);
+  CHECK(choices.ways == 4);
+  CHECK(choices.fastest == 2);
+}
+
 TEST_CASE("pairs are counted by how far apart they were measured") {
   const Choices choices = choices_of(three_jobs(), false);
   CHECK(choices.pairs[0].pairs == 0);

@@ -10,7 +10,9 @@ using Texts = std::vector<std::string>;
 
 namespace {
 
-RunTraits a100_run() { return {"a100", "ampere", "dense transformer", "large layers", "16-bit"}; }
+RunTraits a100_run() {
+  return {"a100", "ampere", "dense transformer", "large layers", "16-bit", "one node", "fused", 8};
+}
 
 /// A kind of which a suite has so many runs, all with that error.
 RecordedRuns kind(const std::string& suite, const RunTraits& traits, std::size_t rows, double error,
@@ -66,9 +68,6 @@ TEST_CASE("each suite counts the same, however many rows it has") {
   CHECK(error.bias == doctest::Approx((0.1 - 0.2 - 0.6) / 3));
   CHECK(error.median == doctest::Approx(0.2));
   CHECK(error.p90 == doctest::Approx(0.6));
-  REQUIRE(error.band);
-  CHECK(error.band->first == doctest::Approx(0.4));
-  CHECK(error.band->second == doctest::Approx(1.1));
 }
 
 TEST_CASE("a kind is widened by GPU, precision and layers, never to another model") {
@@ -89,7 +88,8 @@ TEST_CASE("a kind is widened by GPU, precision and layers, never to another mode
   CHECK(like(&RunTraits::layers, "small layers").traits == Texts{"dense transformer"});
   const ExpectedError none = like(&RunTraits::model, "mixture of experts");
   CHECK(none.rows == 0);
-  CHECK_FALSE(none.band);
+  REQUIRE(none.band);  // runs of another kind of model tell a little
+  CHECK(none.band->unseen == Texts{"dense transformer"});
   CHECK(none.traits == Texts{"a100", "dense transformer", "large layers", "16-bit"});
 }
 
@@ -119,27 +119,17 @@ TEST_CASE("rows that are known are counted apart, also where there are no others
   CHECK(error.known == 7);
   CHECK(error.rows == 9);
   CHECK(error.p90 == doctest::Approx(0.1));
-  CHECK_FALSE(error.band);  // a tenth of nine runs is no run
+  CHECK_FALSE(error.band);  // of one source
   CHECK(expected_error(mine, {runs[0]}).known == 7);
   CHECK(expected_error(mine, {runs[0]}).rows == 0);
-}
-
-TEST_CASE("the band is the prediction over the 10th and 90th percentile of predicted to measured") {
-  RecordedRuns runs = kind("a", a100_run(), 0, 0);
-  for (int i = -50; i <= 50; ++i) runs.errors.push_back(i / 100.0);
-  const ExpectedError error = expected_error(a100_run(), {runs});
-  REQUIRE(error.band);
-  CHECK(error.band->first == doctest::Approx(0.6));
-  CHECK(error.band->second == doctest::Approx(1.4));
-  const auto [least, most] = error.times(Seconds{8.4});
-  CHECK(least.seconds() == doctest::Approx(6));
-  CHECK(most.seconds() == doctest::Approx(14));
 }
 
 TEST_CASE("rows are recorded by suite, traits and why they are known") {
   const RunTraits mine = a100_run();
   std::vector<ValidationRow> rows{row_of("s", 0.2, mine), row_of("s", -0.1, mine),
                                   row_of("s", -0.5, mine, "slow"), row_of("r", 0, mine)};
+  rows[0].publisher = rows[1].publisher = "team";
+  rows[0].unseen = Seconds{1.4};
   rows.push_back(row_of("s", 0, mine));
   rows.back().predicted.reset();
   const auto runs = recorded_runs(rows);
@@ -147,7 +137,11 @@ TEST_CASE("rows are recorded by suite, traits and why they are known") {
   CHECK(runs[0].suite == "r");
   CHECK(runs[1].errors.size() == 2);
   CHECK(runs[1].errors[0] == doctest::Approx(-0.1));  // ascending
+  CHECK(runs[1].source() == "team");
+  CHECK(runs[1].unseen_errors()[1] == doctest::Approx(0.4));
   CHECK(runs[2].known == "slow");
+  CHECK(runs[2].unseen.empty());  // as predicted
+  CHECK(runs[2].source() == "s");
 }
 
 TEST_CASE("a record of runs takes over the suites that were scored, and says what changed") {
@@ -162,11 +156,11 @@ TEST_CASE("a record of runs takes over the suites that were scored, and says wha
   CHECK(after[1].errors[0] == 0.2);
   CHECK(after[2].known == "slow");
   CHECK(difference(before, now) ==
-        "  s, a100 dense transformer of large layers 16-bit mean 30.00 % -> "
+        "  s, 8 a100 dense transformer of large layers 16-bit fused one node mean 30.00 % -> "
         "20.00 %\n"
-        "  s, a100 dense transformer of large layers 16-bit, known new, mean "
+        "  s, 8 a100 dense transformer of large layers 16-bit fused one node, known new, mean "
         "90.00 %\n"
-        "  s, h100 dense transformer of large layers 16-bit gone\n");
+        "  s, 8 h100 dense transformer of large layers 16-bit fused one node gone\n");
   CHECK(difference(after, now).empty());
 }
 
@@ -180,8 +174,19 @@ TEST_CASE("a scenario's traits are those of its GPU, model, layers and precision
   scenario.training.micro_batch = 1;
   scenario.training.sequence_length = 2048;
   scenario.model.shape = Transformer{.hidden = 2049};
-  CHECK(traits_of(scenario) ==
-        RunTraits{"h100", "hopper", "dense transformer", "large layers", "16-bit"});
+  scenario.training.fusion = "none";
+  CHECK(traits_of(scenario) == RunTraits{"h100", "hopper", "dense transformer", "large layers",
+                                         "16-bit", "one node", "none", 1});
+  scenario.cluster.nodes = 2;
+  scenario.cluster.gpus_per_node = 8;
+  scenario.cluster.inter_node = Fabric{.nics_per_node = 4, .bandwidth = BytesPerSecond{50e9}};
+  CHECK(traits_of(scenario).fabric == "fast fabric");  // 25 GB/s a GPU
+  scenario.cluster.inter_node->nics_per_node = 2;
+  CHECK(traits_of(scenario).fabric == "slow fabric");
+  scenario.cluster.inter_node->plugin_latency = Seconds{75e-6};
+  CHECK(traits_of(scenario).fabric == "EFA");
+  CHECK(traits_of(scenario).gpus == 16);
+  scenario.cluster.nodes = scenario.cluster.gpus_per_node = 1;
   scenario.training.lora = Lora{.rank = 16};
   CHECK(traits_of(scenario).model == "dense transformer with adapters");
   scenario.training.lora.reset();
@@ -189,11 +194,13 @@ TEST_CASE("a scenario's traits are those of its GPU, model, layers and precision
   scenario.model.shape = Transformer{.hidden = 4096, .experts = Experts{}};
   scenario.parallelism.tensor = 4;  // 2048 x 4096^2 / 4 = 2^33
   scenario.training.precision = Precision::fp8;
-  CHECK(traits_of(scenario) ==
-        RunTraits{"h100", "hopper", "mixture of experts", "small layers", "fp8"});
+  CHECK(traits_of(scenario).model == "mixture of experts");
+  CHECK(traits_of(scenario).layers == "small layers");
+  CHECK(traits_of(scenario).precision == "fp8");
 
   scenario.model.shape = ResNet{};
   scenario.training.precision = Precision::tf32;
   gpu.gemm = {{.form = SmoothGemm{}}};
-  CHECK(traits_of(scenario) == RunTraits{"h100", kNoGeneration, "convolutional", "", "32-bit"});
+  CHECK(traits_of(scenario) ==
+        RunTraits{"h100", kNoGeneration, "convolutional", "", "32-bit", "one node", "none", 1});
 }
