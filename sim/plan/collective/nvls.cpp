@@ -6,7 +6,7 @@
 // 1/n) out of and into every GPU. Between nodes switches that reduce (SHARP) take S/q from each of
 // q NICs and return it.
 #include "sim/core/registry.hpp"
-#include "sim/plan/collective.hpp"
+#include "sim/plan/collective/fill.hpp"
 
 namespace stepsim {
 namespace {
@@ -22,7 +22,10 @@ Phases nvls_phases(const CollectiveJob& job) {
     load.steps_between = 1;
     load.between = bytes * (both ? 1 : bus_factor(job.request.op, group.nodes)) / group.nics;
   }
-  return one_phase(job, load);
+  Phases phases = one_phase(job, load);
+  // A message goes up to the switches, and what they made of it comes down.
+  phases.front().latency += fill_between(job, nccl::Algorithm::nvls, both ? 2 : 1);
+  return phases;
 }
 
 const Registered<CollectiveAlgorithm> nvls{{

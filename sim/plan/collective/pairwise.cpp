@@ -35,7 +35,13 @@ PhaseFlow pairs_between(const CollectiveJob& job) {
 }
 
 Seconds latency_between(const CollectiveJob& job, int peers) {
-  return job.cluster.inter_node->latency + job.cluster.inter_node->peer_latency * peers;
+  const Fabric& fabric = *job.cluster.inter_node;
+  // What Simple sends is flushed to the GPU when it arrived, as in rings and trees
+  // (sim/plan/group/collective_speed.hpp): what a hop takes beyond InfiniBand's is there twice.
+  const Seconds flush = job.protocol == Protocol::simple
+                            ? std::max(Seconds{}, fabric.latency - nccl::kSimpleHop)
+                            : Seconds{};
+  return fabric.latency + flush + fabric.peer_latency * peers;
 }
 
 int pair_channels(const CollectiveJob& job) {

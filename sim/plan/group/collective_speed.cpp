@@ -114,8 +114,9 @@ Hops hops_of(CollectiveOp op, Bytes bytes, nccl::Algorithm algorithm, Protocol p
   c.hop_scale = std::min(1.0, hop / nccl::kSimpleHop);
   const Seconds quiet = expected_of(c, op, algorithm, protocol, bytes)->latency;
   const auto& tree = nccl::kNetworkLatency[nccl::index_of(nccl::Algorithm::tree)];
-  c.network_latency = std::max(Seconds{}, hop - nccl::kSimpleHop) *
-                      (tree[nccl::index_of(protocol)] / tree[nccl::index_of(Protocol::simple)]);
+  const double share = tree[nccl::index_of(Protocol::ll)] / tree[nccl::index_of(Protocol::simple)];
+  c.network_latency =
+      std::max(Seconds{}, hop - nccl::kSimpleHop) * (protocol == Protocol::ll ? share : 1);
   return {quiet, expected_of(c, op, algorithm, protocol, bytes)->latency - quiet};
 }
 

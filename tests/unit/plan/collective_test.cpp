@@ -111,17 +111,63 @@ TEST_CASE("between nodes latencies are stretched as 64 KiB in a ring of LL are, 
 
 TEST_CASE(
     "what a hop takes beyond InfiniBand's is added as it is, what the plugin reports is not") {
-  const auto latency = [](Seconds hop, Seconds plugin) {
+  const auto latency = [](Seconds hop, Seconds plugin, Protocol protocol = LL) {
     Cluster cluster = measured(2);
     cluster.inter_node->latency = hop;
     cluster.inter_node->plugin_latency = plugin;
-    return speed_of(kAll, 1_KiB, nccl::Algorithm::tree, LL, {16, 2, 8}, cluster, NcclVersion::v2_30)
+    return speed_of(kAll, 1_KiB, nccl::Algorithm::tree, protocol, {16, 2, 8}, cluster,
+                    NcclVersion::v2_30)
         ->latency.microseconds();
+  };
+  const auto two_hops_more = [&](Protocol protocol) {
+    return latency(70_us, 0_us, protocol) - latency(14_us, 0_us, protocol);
   };
   const double factor = latency_factor(measured(2), NcclVersion::v2_30);
   CHECK(latency(14_us, 75_us) == latency(14_us, 0_us));
-  CHECK(latency(70_us, 0_us) == nine_digits(latency(14_us, 0_us) + 2 * 20));
+  CHECK(two_hops_more(LL) == nine_digits(2 * 20));  // 5 us of 14 of the 56
+  CHECK(two_hops_more(Protocol::ll128) == nine_digits(2 * 56));
+  CHECK(two_hops_more(Simple) == nine_digits(2 * 2 * 56));
   CHECK(latency(7_us, 0_us) == nine_digits(latency(14_us, 0_us) - factor * 2 * 2.5));
+}
+
+TEST_CASE("steps and bytes of a ring between nodes pass at the same time") {
+  const Cluster cluster = measured(2);
+  const GroupShape group{16, 2, 8};
+  const Collectives ring_simple = [] {
+    Collectives all = stated(kAll, "ring");
+    all.all_reduce.protocol = Simple;
+    return all;
+  }();
+  const auto speed = [&](Bytes bytes) {
+    return *speed_of(kAll, bytes, nccl::Algorithm::ring, Simple, group, cluster,
+                     NcclVersion::v2_30);
+  };
+  const auto time = [&](Bytes bytes) {
+    return uncontended(collective({kAll, bytes}, group, cluster, ring_simple)).seconds();
+  };
+  // 16 channels: 256 MiB are 1 MiB for each channel and rank, half of which is stored at each step;
+  // of 1 GiB, 4 MiB each, half of a chunk of 2 MiB is.
+  for (const auto& [bytes, stored] : {std::pair{256_MiB, 0.5}, std::pair{1_GiB, 0.25}}) {
+    CAPTURE(stored);
+    const double steps = speed(bytes).latency.seconds();
+    const double on_wire = (bytes / speed(bytes).bandwidth).seconds();
+    const double beside = std::cbrt(std::pow(on_wire, 3) + std::pow(steps + stored * on_wire, 3));
+    // The last of 2 x 15 steps has nothing beside it.
+    CHECK(time(bytes) == nine_digits(beside * 29 / 30 + (steps + on_wire) / 30));
+  }
+}
+
+TEST_CASE("a tree of NVLS waits at each hop for a turn of chunks over the NICs") {
+  Cluster cluster = measured(4);
+  cluster.gpu.architecture = Architecture::hopper;
+  cluster.intra_node.bandwidth = 450_GBps;
+  const GroupShape group{32, 4, 8};
+  const auto speed = *speed_of(kAll, 64_MiB, nccl::Algorithm::nvls_tree, Simple, group, cluster,
+                               NcclVersion::v2_30);
+  const Phases phases = collective({kAll, 64_MiB}, group, cluster, stated(kAll, "nvls_tree"));
+  REQUIRE(phases.size() == 1);
+  // 2 log2 4 hops; 16 channels x 8 heads x 64 KiB over eight NICs of 25 GB/s.
+  CHECK(phases[0].latency.seconds() == nine_digits(speed.latency.seconds() + 4 * (0x1p20 / 25e9)));
 }
 
 TEST_CASE("a link that nobody measured is alpha-beta, without NCCL's protocols") {

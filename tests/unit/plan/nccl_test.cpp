@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/plan/nccl/channels.hpp"
+#include "sim/plan/nccl/chunks.hpp"
 #include "sim/plan/nccl/cost.hpp"
 #include "sim/plan/nccl/graph.hpp"
 #include "sim/plan/nccl/refusal.hpp"
@@ -252,6 +253,42 @@ TEST_CASE("what cannot run says what it needs") {
   CHECK(refusal(kH100, CollectiveOp::all_gather, Algorithm::pat) ==
         "needs one GPU a node, this group has 8");
   CHECK(protocol_refusal(kH100, Algorithm::nvls, Protocol::ll) == "has the Simple protocol alone");
+}
+
+TEST_CASE("NVLS and its trees send smaller chunks, the less there is to send and the more nodes") {
+  const auto turn = [](int nodes, Algorithm algorithm, Bytes bytes) {
+    return nvls_turn(dgx(Architecture::hopper, 8 * nodes, nodes), algorithm, bytes) / 128.0;
+  };
+  // 16 channels of 8 heads: a turn of 128 KiB is 16 MiB, one of 64 KiB 8 MiB.
+  CHECK(turn(2, Algorithm::nvls_tree, 64_MiB) == 128_KiB);
+  CHECK(turn(2, Algorithm::nvls_tree, 63_MiB) == 64_KiB);
+  CHECK(turn(2, Algorithm::nvls_tree, 7_MiB) == 32_KiB);
+  CHECK(turn(4, Algorithm::nvls_tree, 1_GiB) == 64_KiB);
+  CHECK(turn(4, Algorithm::nvls_tree, 7_MiB) == 32_KiB);
+  CHECK(turn(4, Algorithm::nvls, 1_GiB) == 128_KiB);
+  CHECK(turn(4, Algorithm::nvls, 1023_MiB) == 64_KiB);
+  CHECK(turn(4, Algorithm::nvls, 63_MiB) == 32_KiB);
+  CHECK(turn(4, Algorithm::nvls, 7_MiB) == 16_KiB);
+}
+
+TEST_CASE("trees of NVLS have chunks of their own on Blackwell, by nodes and adapters") {
+  const auto turn = [](int nodes, BytesPerSecond nic, Bytes bytes = 64_GiB) {
+    Communicator c = dgx(Architecture::blackwell, 8 * nodes, nodes);
+    c.nic = nic;
+    return nvls_turn(c, Algorithm::nvls_tree, bytes) / 256.0;  // 32 channels of 8 heads
+  };
+  CHECK(turn(2, 50_GBps) == 64_KiB);
+  CHECK(turn(2, 100_GBps) == 128_KiB);
+  CHECK(turn(3, 50_GBps) == 64_KiB);
+  CHECK(turn(3, 100_GBps) == 256_KiB);
+  CHECK(turn(3, 100_GBps, 1023_MiB) == 128_KiB);  // less than 16 turns of 64 MiB
+  CHECK(turn(3, 25_GBps) == 128_KiB);
+}
+
+TEST_CASE("rings pass on half of a Simple buffer, and a step of an LL or LL128 one") {
+  CHECK(ring_chunk(Protocol::simple) == 2_MiB);
+  CHECK(ring_chunk(Protocol::ll128) == Bytes{640.0 * 120 * 8 * 120 / 128});
+  CHECK(ring_chunk(Protocol::ll) == 32_KiB);
 }
 
 TEST_CASE("older releases choose by older constants") {
