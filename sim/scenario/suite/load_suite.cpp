@@ -111,6 +111,8 @@ void check_words(const Suite& suite, const Place& start, Problems& problems) {
   if (trimmed(suite.name).empty() || suite.name.find('\n') != std::string::npos)
     problems.add(start, "suite", "suite: its name is one line, and not empty",
                  "leave it out: it is the file's then");
+  if (suite.publisher.find('\n') != std::string::npos)
+    problems.add(start, "publisher", "publisher: it is one line");
   for (const NamedPhrase& group : suite.groups) {
     if (trimmed(group.name).empty() || group.name.find_first_of("\n\r") != std::string::npos)
       problems.add(group.place, "groups",
