@@ -6,7 +6,7 @@
 
 namespace stepsim {
 
-/// Scattered or whole, as the sharding has it; whole, too, where the framework's zero1 reduces so.
+/// Scattered or whole, as the sharding has it; whole, too, where the framework reduces so.
 inline CollectiveOp gradient_reduction(const DataParallel& data) {
   const bool whole = data.all_reduce_gradients && data.sharding.may_reduce_whole();
   return data.sharding.scatters_gradients && (!whole || data.shard_degree)

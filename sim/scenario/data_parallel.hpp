@@ -46,7 +46,7 @@ struct DataParallel {
   bool bucket_later_stages = true;  ///< false: one bucket on later stages and chunks (Megatron-LM)
   bool no_sync = true;  ///< reduce after the last micro-batch only; default: not for zero2, zero3
   bool check_for_nan_in_grad = false;  ///< the host looks at each bucket's norm (Megatron-LM)
-  bool all_reduce_gradients = false;   ///< zero1: ranks get all gradients, not a share (DeepSpeed)
+  bool all_reduce_gradients = false;   ///< zero1, zero2: ranks get all gradients (DeepSpeed)
   // Where updated parameters are gathered (zero1, zero2):
   bool overlap_param_gather = false;  ///< gather beside the next forward passes (Megatron-LM)
   bool align_param_gather = false;    ///< all stages of a pipeline gather at the same time

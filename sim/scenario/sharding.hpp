@@ -29,7 +29,7 @@ struct Sharding {
   constexpr bool gathers_updates() const { return shards_optimizer && !shards_parameters; }
   /// Whether ranks could as well get all reduced gradients and use their share
   /// (`all_reduce_gradients`).
-  constexpr bool may_reduce_whole() const { return scatters_gradients && !shards_gradients; }
+  constexpr bool may_reduce_whole() const { return scatters_gradients && !shards_parameters; }
 
   constexpr bool operator==(const Sharding& other) const { return name == other.name; }
 };

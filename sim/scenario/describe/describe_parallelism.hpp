@@ -94,8 +94,8 @@ void describe_updates(Io& io, DataParallel& d, const DataParallel& preset) {
            "launches nothing until that is known");
   io.fallback(d.all_reduce_gradients, preset.all_reduce_gradients, "false, or the framework's");
   io.field("all_reduce_gradients", d.all_reduce_gradients, any,
-           "zero1: each rank gets all averaged gradients, not its share of them, as DeepSpeed's "
-           "stage 1 has it");
+           "zero1 and zero2: each rank gets all averaged gradients, not its share of them, as "
+           "DeepSpeed's stages 1 and 2 have it");
   io.field("overlap_param_gather", d.overlap_param_gather, any,
            "zero1 and zero2 that overlap: updated parameters are gathered bucket by bucket in the "
            "next step's first forward pass, each bucket while the one before is used; false: all "

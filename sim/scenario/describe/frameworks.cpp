@@ -197,6 +197,8 @@ void add_deepspeed(std::vector<FrameworkPreset>& presets) {
       kZeroStages);
   add("all_reduce_gradients", "true", zero1,
       "contiguous_gradients is off in stage 1: buffered_reduce_fallback", kZeroStages);
+  add("all_reduce_gradients", "true", zero2,
+      "use_multi_rank_bucket_allreduce, since 0.12.4: ranks copy their share out", kZeroStages);
   add("forward_prefetch", "true", zero3, "the trace of the last step says what comes next",
       kZeroFetch);
   add("reshard_after_forward", "all", zero3, "", kZeroFetch);
