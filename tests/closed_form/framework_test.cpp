@@ -212,12 +212,14 @@ TEST_CASE("DeepSpeed's zero1 reduces gradients whole") {
     return std::pair{name, reduced(plan)};
   };
   for (const bool overlap : {true, false}) {
-    const std::string data = fmt::format("sharding: zero1, overlap: {}", overlap);
-    const auto scattered = reduction(data);
-    const auto whole = reduction(data + ", all_reduce_gradients: true");
-    CHECK(scattered.first == "reduce_scatter");
-    CHECK(whole.first == "all_reduce");
-    CHECK(whole.second == scattered.second);
+    for (const char* stage : {"zero1", "zero2"}) {
+      const std::string data = fmt::format("sharding: {}, overlap: {}", stage, overlap);
+      const auto scattered = reduction(data);
+      const auto whole = reduction(data + ", all_reduce_gradients: true");
+      CHECK(scattered.first == "reduce_scatter");
+      CHECK(whole.first == "all_reduce");
+      CHECK(whole.second == scattered.second);
+    }
   }
 }
 
