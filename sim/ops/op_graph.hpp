@@ -29,6 +29,7 @@ struct Launch {
   Work work;
   bool for_weights = false;    ///< backward: only gradients of parameters need it
   Seconds more_launches = {};  ///< the host's, of kernels that this one stands for beside itself
+  double more_operators = 0;   ///< of eager PyTorch, each with a launch, besides those
   bool continues = false;      ///< the kernel before goes on, which the host does not launch again
 };
 

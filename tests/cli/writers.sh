@@ -46,6 +46,7 @@ measured: time_ms ms
 label: batch
 END
 printf 'batch,time_ms\n8,20\n' >rows.csv
+printf 'batch,time_ms\n8,20\n16,40\n' >two-rows.csv
 "$program" sweep small.yaml --vary training.micro_batch=1 --db part.db >out
 "$program" sweep small.yaml --vary training.micro_batch=2 --db older.db >out
 
@@ -66,6 +67,7 @@ words_of() {
     export\ deepspeed) words=(deepspeed.yaml) read=deepspeed.yaml ;;
     calibrate\ fit) words=(two-nodes.log --base-cluster dgx-h100) read=two-nodes.log ;;
     calibrate\ probe) words=(--root "$root/calib/examples/workstation") read='' ;;
+    calibrate\ steps) words=(suite.yaml --table two-rows.csv) read=two-rows.csv ;;
     calibrate\ trace) words=(rank0.json --scenario "$root/scenarios/cpu-loss-8xh100.yaml") read=rank0.json ;;
     validate) words=(suite.yaml) read=rows.csv ;;
     sweep) words=(small.yaml --vary training.micro_batch=1 --restart) ;;

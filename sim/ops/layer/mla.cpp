@@ -28,16 +28,15 @@ void add_shared_keys(Items& items, const Pass& pass, CollectiveOp op, std::int64
   add_tensor_collective(items, op, pass.activation(width));
 }
 
-/// The host's time for rotary positions by operators of PyTorch (16 us each, docs/host.md) beyond
-/// the one kernel that stands for their bytes (NVIDIA/Megatron-LM
+/// Operators of eager PyTorch for rotary positions beyond the one kernel that stands for their bytes (NVIDIA/Megatron-LM
 /// megatron/core/models/common/embeddings/rope_utils.py, _apply_rotary_pos_emb_bshd): forward the
 /// pairs are joined, sines and cosines made, scaled and narrowed (3 each), a half is negated and
 /// joined, both products and their sum, and what has no positions is joined. Backward those that a
 /// gradient passes.
-constexpr Seconds kRotaryForward = 12 * 16_us, kRotaryBackward = 7 * 16_us;
+constexpr double kRotaryForward = 12, kRotaryBackward = 7;
 
-Launch by_operators(Launch kernel, Seconds more) {
-  kernel.more_launches = more;
+Launch by_operators(Launch kernel, double more) {
+  kernel.more_operators = more;
   return kernel;
 }
 

@@ -117,15 +117,15 @@ constexpr double kForwardBias = 28, kBackwardBias = 40;
 /// Operators of eager PyTorch for one expert's rows (docs/host.md): forward a product and a sum.
 /// Backward the gradient is narrowed for the rows; a product and a sum each make those of the bias,
 /// which is narrowed, and of the probabilities.
-constexpr Seconds kForwardBiasOfExpert = 2 * 16_us, kBackwardBiasOfExpert = 6 * 16_us;
+constexpr double kForwardBiasOfExpert = 2, kBackwardBiasOfExpert = 6;
 
 Launch weighed_bias(const Pass& pass, const Rows& rows, const GroupedLinear& l, const char* what,
-                    double bytes, Seconds operators) {
+                    double bytes, double operators) {
   const double numbers = rows.computed * static_cast<double>(l.out);
   if (!launches_each(pass))  // one kernel for all, which reads rows and writes them
     return memory_bound(std::string(l.name) + what, 2 * pass.element() * numbers);
   Launch launch = memory_bound(std::string(l.name) + what, bytes * numbers);
-  launch.more_launches = operators * static_cast<double>(rows.local);
+  launch.more_operators = operators * static_cast<double>(rows.local);
   return launch;
 }
 

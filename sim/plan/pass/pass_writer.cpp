@@ -91,6 +91,7 @@ void PassWriter::add(const Launch& launch, Cause cause) {
   kernel.host += host_.take();
   if (launch.continues) kernel.host -= each;
   if (each > 0) kernel.host += launch.more_launches.seconds();
+  if (draft_.scenario.host.mode != HostMode::compiled) kernel.host += launch.more_operators * each;
 }
 
 void PassWriter::add(const StartCollective& collective, Cause) {
