@@ -52,11 +52,15 @@ bool slow_products(Scenario& s, double times) {
 }
 
 std::vector<std::pair<std::string, double>> values_of_products(const Scenario& s) {
-  const std::string precision(name_of(s.training.precision));
-  for (const GemmProfile& gemm : s.cluster.gpu.gemm)
-    if (gemm.precision == s.training.precision)
-      return {{fmt::format("cluster.gpu.gemm.{}.sustained", precision), gemm.sustained}};
-  return {};
+  std::vector<std::pair<std::string, double>> values;
+  for (const GemmProfile& gemm : s.cluster.gpu.gemm) {
+    // What is not quantised in narrow formats is multiplied in bf16.
+    const bool beside = bytes_per_element(s.training.precision) < 2;
+    if (gemm.precision == s.training.precision || (beside && gemm.precision == Precision::bf16))
+      values.emplace_back(fmt::format("cluster.gpu.gemm.{}.sustained", name_of(gemm.precision)),
+                          gemm.sustained);
+  }
+  return values;
 }
 
 bool slow_network(Scenario& s, double times) {
