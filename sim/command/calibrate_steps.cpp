@@ -21,6 +21,7 @@
 #include "sim/report/measure/measure.hpp"
 #include "sim/scenario/names.hpp"
 #include "sim/scenario/suite/load_suite.hpp"
+#include "sim/scenario/suite/suite_filter.hpp"
 #include "sim/text/error_words.hpp"
 #include "sim/text/humanise.hpp"
 #include "sim/text/page.hpp"
@@ -35,6 +36,8 @@ constexpr double kNoise = 0.02;
 /// nothing else begins to bound them.
 constexpr double kProbe = 1.2;
 constexpr double kInsensitive = 0.005;
+/// Judgement: what is left of the error where constants were learnt.
+constexpr double kWorthwhile = 0.9;
 
 /// A constant that differs from machine to machine more than from model to model.
 struct Constant {
@@ -218,8 +221,8 @@ Found found_in(const LoadedSuite& loaded, const Predictor& predictor) {
   const std::vector<std::size_t> runs = usable(loaded);
   if (runs.size() < 2)
     throw UserError(fmt::format(
-        "{}: {} usable row, and at least two are needed: one to learn from, one to judge by",
-        loaded.suite.name, runs.size()));
+        "{}: {} usable row{}, and at least two are needed: one to learn from, one to judge by",
+        loaded.suite.name, runs.size(), runs.size() == 1 ? "" : "s"));
   predictor.show("predicting the rows");
   std::vector<Job> plain;
   for (const std::size_t run : runs) plain.push_back({run, kAsTheyAre});
@@ -314,6 +317,10 @@ class StepsPage : Page {
     wrapped(
         "Held out: each step is predicted with constants by all the others. What that leaves is "
         "what to expect of a setting that is not among these.");
+    if (mean(&Row::held_out) > kWorthwhile * mean(&Row::before))
+      wrapped(
+          "These constants do not explain the error: held out it is hardly less than before. Leave "
+          "them as they were, and look whether the scenario is that of the runs.");
     return out_;
   }
 
@@ -336,6 +343,10 @@ class StepsPage : Page {
                 ? std::string("its value differs from row to row: make each so many times as slow")
                 : fmt::format("--set {}", fmt::join(it_.settings[i], " --set ")),
             4);
+  }
+
+  double mean(double Row::*predicted) const {
+    return errors_of(relative_errors(it_.rows, predicted)).mean;
   }
 
   void summary(const char* name, double Errors::*what) {
@@ -380,6 +391,7 @@ ExitCode calibrate_steps(const CalibrateStepsOptions& options, std::ostream& out
                          std::ostream& notes) {
   const LoadedSuite loaded =
       load_suite({options.suite, options.table, options.filter}, known_names());
+  check_filter(options.filter, {loaded});
   const Predictor predictor(loaded, options, notes);
   const Found found = found_in(loaded, predictor);
   out << (options.format == "json" ? to_json(found, loaded)
