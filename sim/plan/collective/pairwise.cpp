@@ -38,9 +38,10 @@ Seconds latency_between(const CollectiveJob& job, int peers) {
   const Fabric& fabric = *job.cluster.inter_node;
   // What Simple sends is flushed to the GPU when it arrived, as in rings and trees
   // (sim/plan/group/collective_speed.hpp): what a hop takes beyond InfiniBand's is there twice.
-  const Seconds flush = job.protocol == Protocol::simple
-                            ? std::max(Seconds{}, fabric.latency - nccl::kSimpleHop)
-                            : Seconds{};
+  // Where links are stated and not measured, the fabric's latency is all of it.
+  const bool is_flushed = job.protocol == Protocol::simple && is_measured(job.cluster.intra_node);
+  const Seconds flush =
+      is_flushed ? std::max(Seconds{}, fabric.latency - nccl::kSimpleHop) : Seconds{};
   return fabric.latency + flush + fabric.peer_latency * peers;
 }
 
