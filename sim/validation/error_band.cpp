@@ -21,8 +21,8 @@ using Trait = std::string RunTraits::*;
 constexpr double kOtherTrait = 0.5, kOtherModel = 0.02;
 /// Sizes within this factor are alike.
 constexpr double kLikeSizes = 4;
-/// Of the variance of errors (of their logarithms), what rows of one source share: the record has
-/// 0.29, 0.24 and 0.28 for dense transformers, those with adapters and convolutional models.
+/// The part of the variance of errors (of their logarithms) that rows of one source share: the
+/// record has 0.29, 0.24 and 0.28 for dense transformers, those with adapters and convolutions.
 constexpr double kSharedVariance = 0.3;
 /// The 90th percentile of the normal distribution.
 constexpr double kNormal90 = 1.2816;

@@ -47,6 +47,19 @@ int not_fitting(const RecordedErrors& group) { return group.not_fitting.value_or
 /// The part of an error that survives being written with two decimals of a per cent.
 double rounded(double share) { return std::round(share * 1e4) / 1e4; }
 
+/// What is there now, and what the record has of suites that were not scored; `shares` are rounded.
+template <class One>
+std::vector<One> with_others(const std::vector<One>& record, std::vector<One> now,
+                             const std::vector<std::string>& scored,
+                             std::initializer_list<double One::*> shares) {
+  for (const One& one : record)
+    if (std::ranges::find(scored, one.suite) == scored.end()) now.push_back(one);
+  std::ranges::stable_sort(now, {}, &One::suite);
+  for (One& one : now)
+    for (double One::*share : shares) one.*share = rounded(one.*share);
+  return now;
+}
+
 }  // namespace
 
 std::vector<SuiteLimit> limits_of(const Score& score, const Tolerance& tolerance) {
@@ -212,25 +225,15 @@ std::string difference(const std::vector<RecordedChoices>& record,
 std::vector<RecordedGrowth> updated(const std::vector<RecordedGrowth>& record,
                                     const std::vector<RecordedGrowth>& now,
                                     const std::vector<std::string>& scored) {
-  std::vector<RecordedGrowth> list = now;
-  for (const RecordedGrowth& one : record)
-    if (std::ranges::find(scored, one.suite) == scored.end()) list.push_back(one);
-  std::ranges::stable_sort(list, {}, &RecordedGrowth::suite);
-  for (RecordedGrowth& one : list)
-    for (double* share : {&one.slope, &one.uncertainty}) *share = rounded(*share);
-  return list;
+  return with_others(record, now, scored, {&RecordedGrowth::slope, &RecordedGrowth::uncertainty});
 }
 
 std::vector<RecordedChoices> updated(const std::vector<RecordedChoices>& record,
                                      const std::vector<RecordedChoices>& now,
                                      const std::vector<std::string>& scored) {
-  std::vector<RecordedChoices> list = now;
-  for (const RecordedChoices& one : record)
-    if (std::ranges::find(scored, one.suite) == scored.end()) list.push_back(one);
-  std::ranges::stable_sort(list, {}, &RecordedChoices::suite);
-  for (RecordedChoices& one : list)
-    for (double* share : {&one.loss, &one.blind_loss, &one.largest_loss}) *share = rounded(*share);
-  return list;
+  return with_others(
+      record, now, scored,
+      {&RecordedChoices::loss, &RecordedChoices::blind_loss, &RecordedChoices::largest_loss});
 }
 
 }  // namespace stepsim

@@ -73,7 +73,8 @@ Json growth_json(const std::optional<Growth>& growth) {
 
 /// Each source as if nobody had seen it.
 Json sources_json(const std::vector<ValidationRow>& rows) {
-  const SourceErrors errors = source_errors(recorded_runs(rows));
+  const std::vector<RecordedRuns> runs = recorded_runs(rows);
+  const SourceErrors errors = source_errors(runs);
   const auto of = [&](double share) { return errors.sources > 0 ? number(share) : Json(); };
   Json json = errors_json(errors.rows);
   json["sources"] = errors.sources;
@@ -81,7 +82,7 @@ Json sources_json(const std::vector<ValidationRow>& rows) {
   json["bias_of_sources"] = of(errors.bias);
   json["with_known"] = errors_json(errors.with_known);
   json["coverage_of_80_percent_range"] =
-      list_json(band_coverage(recorded_runs(rows)), [](const BandCoverage& family) {
+      list_json(band_coverage(runs), [](const BandCoverage& family) {
         return Json{{"family", family.family},
                     {"rows", family.rows},
                     {"share", number(family.share())},

@@ -124,13 +124,14 @@ class ValidationPage : Page {
       statistics(fmt::format("{} {}", group.name, group.value), group.all);
   }
 
-  /// Of suites of several sources: the errors of each as nobody had seen it.
+  /// The errors of each source as if nobody had seen it, where there are several.
   void sources() {
-    const SourceErrors errors = source_errors(recorded_runs(validation_.rows));
+    const std::vector<RecordedRuns> runs = recorded_runs(validation_.rows);
+    const SourceErrors errors = source_errors(runs);
     if (errors.sources < 2) return;
     line("\n" + bold("Sources left out"));
     wrapped(source_words(errors), 2);
-    const auto coverage = band_coverage(recorded_runs(validation_.rows));
+    const auto coverage = band_coverage(runs);
     if (!coverage.empty()) wrapped(band_words(coverage), 2);
   }
 
