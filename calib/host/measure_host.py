@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Measures what eager PyTorch asks of the host: CPU time by kind of call. No GPU is needed.
+"""Measures what eager PyTorch asks of the host: CPU time by kind of call. It needs no GPU.
 
   taskset -c 1 measure_host.py --table mine.csv
 
 Prints `host.speed` of a scenario for this machine: how fast it is over the one behind stepsim's
-costs (../measured/host.csv). What a kernel's launch takes of the driver comes on top, by host.launch.
+costs (../measured/host.csv). What an operator takes with its launch comes on top, by `host.launch`,
+which is measured and printed where there is a GPU.
 
 Exit codes: 0 measured; 2 wrong options or table; 3 PyTorch is missing; 4 a file cannot be read or
 written.
@@ -177,6 +178,10 @@ def main(arguments):
             write_table(options.table, head(), rows)
         if reference:
             print(f"host.speed: {speed(rows, reference):.2f}")
+        if torch.cuda.is_available():
+            from others import launch
+
+            print(f"host.launch: {launch(options.repetitions):.1f} us")
     except WrongTable as error:
         return fail(BAD_INPUT, error)
     except OSError as error:
