@@ -23,14 +23,32 @@ double unaligned(const Gemm& gemm, const GemmProfile& p) {
   return gemm.alignment > 1 ? p.unaligned_even : p.unaligned_odd;
 }
 
+/// Time under load over time in a short benchmark. A power limit slows the clock of kernels that
+/// keep all tensor cores busy. Those that stop for their sums draw less power, and are slow already.
+double under_load(const Gemm& gemm, const GemmProfile& p) {
+  const bool stops = gemm.split_accumulator && !gemm.blockwise;
+  return stops ? std::max(p.sustained, p.split_accumulator) : p.sustained;
+}
+
+Seconds time_of(const Gemm& gemm, const GpuProfile& gpu);
+
+/// Products that follow each other: each fills the SMs by itself, as far as it does.
+Seconds one_by_one(Gemm gemm, const GpuProfile& gpu) {
+  const auto products = static_cast<double>(gemm.batch);
+  gemm.batch = 1;
+  gemm.one_by_one = false;
+  return time_of(gemm, gpu) * products;
+}
+
 Seconds time_of(const Gemm& gemm, const GpuProfile& gpu) {
+  if (gemm.one_by_one) return one_by_one(gemm, gpu);
   const GemmProfile& p = gemm_profile(gpu, gemm.precision);
   const double grouped = gemm.weight_gradient ? p.grouped_weight_gradient : p.grouped;
   const double blockwise = gemm.weight_gradient ? p.blockwise_weight_gradient : p.blockwise;
   GemmKernel kernel = gemm_kernel(gemm);
   kernel.slower = unaligned(gemm, p) * (gemm.blockwise ? blockwise : 1);
   return gemm_seconds(kernel, p, gemm_device(gpu)) *
-         (p.sustained * (gemm.weight_gradient ? p.weight_gradient : 1) *
+         (under_load(gemm, p) * (gemm.weight_gradient ? p.weight_gradient : 1) *
           (gemm.grouped ? grouped : 1) / gemm.pieces);
 }
 

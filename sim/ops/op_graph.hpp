@@ -85,9 +85,14 @@ struct WeightMatrix {
 struct Op {
   std::string name;  ///< "qkv"
   Items forward, backward;
-  HostCalls calls{};                     ///< what a framework calls for it besides
-  std::optional<GraphModule> module{};   ///< whose CUDA graph would have it
-  std::vector<double> parameters;        ///< elements of each parameter tensor on this rank
+  bool normalises = false;  ///< a norm, whose first kernel writes its output
+  /// A sum with what a residual connection carries. That of a layer's input comes from no op, so
+  /// that the sum waits for the first norm in its place.
+  bool adds_residual = false;
+  int input_casts = 0;                  ///< kernels that quantise the input, the first ones forward
+  HostCalls calls{};                    ///< what a framework calls for it besides
+  std::optional<GraphModule> module{};  ///< whose CUDA graph would have it
+  std::vector<double> parameters;       ///< elements of each parameter tensor on this rank
   std::vector<WeightMatrix> matrices{};  ///< the first of `parameters`, those that are matrices
   double quantised = 0;                  ///< elements of `parameters` multiplied in fp8 or nvfp4
   std::vector<double> frozen{};          ///< elements of each parameter tensor that is not trained

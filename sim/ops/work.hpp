@@ -28,11 +28,12 @@ struct Gemm {
   std::int64_t batch = 1;
   bool weight_gradient = false;  ///< accumulates into the gradient buffer
   Precision precision = Precision::bf16;
-  /// true: a product for each expert of a layer, in one kernel or a stream of kernels
-  bool grouped = false;
+  bool grouped = false;     ///< a product for each expert of a layer, all in one kernel
+  bool one_by_one = false;  ///< a kernel for each of the batch, one after the other
   /// elements that the rows of its matrices are multiples of
   std::int64_t alignment = kAlignedElements;
-  bool blockwise = false;  ///< fp8: its operands have a scale for each 128 elements
+  bool split_accumulator = false;  ///< fp8: sums go to fp32 on the way, as those of gradients do
+  bool blockwise = false;          ///< fp8: its operands have a scale for each 128 elements
   /// bytes of an element of the gradient that the kernel reads and adds to; 0: it writes a result
   double adds_to = 0;
   /// pieces of one kernel that are alike, of which this is one: tiles that wait for the same rank's

@@ -120,6 +120,9 @@ struct GemmProfile {
   /// scale; 0: not known
   double blockwise = 0;
   double blockwise_weight_gradient = 0;  ///< as blockwise, for weight gradients
+  /// fp8: time of products that move their sums to fp32 on the way, as those of gradients do, over
+  /// that of those which do not, in a short benchmark
+  double split_accumulator = 1;
   /// time of a weight-gradient GEMM that accumulates, over the time of a forward GEMM
   double weight_gradient = 1;
   ConvolutionProfile convolution;

@@ -120,9 +120,10 @@ FamilyReport report_of(const GemmFamily& family, const GemmGroup& group,
 /// Constants of a precision that no GEMM of a group shows are as in the base, unless something else
 /// has been said of them.
 void state_unfitted(const GemmFamily& family, GpuDraft& draft) {
-  for (const char* key : {"peak", "sustained", "weight_gradient", "block_scaling", "blockwise",
-                          "blockwise_weight_gradient", "grouped", "grouped_weight_gradient",
-                          "unaligned_even", "unaligned_odd", "convolution"})
+  for (const char* key :
+       {"peak", "sustained", "weight_gradient", "block_scaling", "blockwise",
+        "blockwise_weight_gradient", "split_accumulator", "grouped", "grouped_weight_gradient",
+        "unaligned_even", "unaligned_odd", "convolution"})
     draft.sources.of.try_emplace(fmt::format("{}.{}", family.path(), key), "base");
 }
 

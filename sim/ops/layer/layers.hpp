@@ -203,15 +203,21 @@ void add_cast(Items& items, const Pass& pass, const std::string& name, double el
 /// they come quantised, those that the forward product needs by columns.
 void add_weight_cast(Items& items, const Pass& pass, const std::string& name, double elements,
                      bool forward);
-/// A product of a linear layer.
+/// What a product of a linear layer is for.
+enum class LinearProduct { forward, input_gradient, weight_gradient };
+
+/// A product of a linear layer. In fp8 the sums of gradients go to fp32 on the way (NVIDIA/
+/// TransformerEngine transformer_engine/common/recipe/__init__.py, fp8_gemm_dgrad and
+/// fp8_gemm_wgrad; pytorch/ao torchao/float8/config.py; google/flax flax/linen/fp8_ops.py).
 Launch linear_gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
-                   std::int64_t k, bool weight_gradient = false);
+                   std::int64_t k, LinearProduct product = LinearProduct::forward);
 
 /// A product of so many groups, each with weights of its own: experts', whose kernels are
 /// those of one (NVIDIA/TransformerEngine transformer_engine/common/gemm/cublaslt_gemm.cu,
 /// nvte_multi_stream_cublas_gemm).
 Launch grouped_gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
-                    std::int64_t k, std::int64_t groups, bool weight_gradient = false);
+                    std::int64_t k, std::int64_t groups,
+                    LinearProduct product = LinearProduct::forward);
 
 /// A product of activations.
 Launch gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,

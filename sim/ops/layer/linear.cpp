@@ -48,11 +48,12 @@ struct LinearShape {
 };
 
 Launch data_gradient(const Pass& pass, const std::string& name, LinearShape s) {
-  return linear_gemm(name + " dgrad", pass, s.tokens, s.in, s.out);
+  return linear_gemm(name + " dgrad", pass, s.tokens, s.in, s.out, LinearProduct::input_gradient);
 }
 
 void add_weight_gradient(Items& items, const Pass& pass, const std::string& name, LinearShape s) {
-  items.emplace_back(linear_gemm(name + " wgrad", pass, s.in, s.out, s.tokens, true));
+  items.emplace_back(
+      linear_gemm(name + " wgrad", pass, s.in, s.out, s.tokens, LinearProduct::weight_gradient));
   add_gradient_sum(items, pass, name, static_cast<double>(s.in * s.out));
   if (s.bias) {
     const double bytes = pass.element() * static_cast<double>(s.tokens * s.out);
@@ -97,6 +98,7 @@ Op linear(const Pass& pass, const std::string& name, LinearShape s, std::int64_t
   if (!finds_input_quantised(pass))
     add_cast(op.forward, of_activations(pass), name + " cast", static_cast<double>(tokens * s.in),
              tokens < s.tokens);
+  op.input_casts = static_cast<int>(op.forward.size());
   add_weight_cast(op.forward, pass, name, op.parameters.front(), true);
   add_weight_cast(op.backward, pass, name, op.parameters.front(), false);
   if (pass.transposes_weights && pass.quantises())
@@ -411,26 +413,29 @@ Gemm aligned(Gemm gemm, const Pass& pass) {
   return gemm;
 }
 
-Gemm scaled(Gemm gemm, const Pass& pass) {
+Launch product_of(const std::string& name, Gemm gemm, const Pass& pass, LinearProduct product) {
+  const bool for_weights = product == LinearProduct::weight_gradient;
+  gemm.weight_gradient = for_weights;
+  gemm.split_accumulator = product != LinearProduct::forward;
   gemm.blockwise = pass.quantises() && pass.quantisation == Quantisation::blockwise;
-  return gemm;
+  // An expert has few rows to sum up, so that its gradient is most of what its product moves. With
+  // all of a micro-batch's tokens it hardly counts: `weight_gradient` of a profile has it.
+  if (for_weights && gemm.grouped) gemm.adds_to = pass.fused_gradient;
+  return {name, aligned(gemm, pass), for_weights};
 }
 
 }  // namespace
 
 Launch linear_gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
-                   std::int64_t k, bool weight_gradient) {
-  return {name, scaled(aligned({m, n, k, 1, weight_gradient, pass.linear}, pass), pass),
-          weight_gradient};
+                   std::int64_t k, LinearProduct product) {
+  return product_of(name, {.m = m, .n = n, .k = k, .precision = pass.linear}, pass, product);
 }
 
 Launch grouped_gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
-                    std::int64_t k, std::int64_t groups, bool weight_gradient) {
-  Gemm gemm{m, n, k, groups, weight_gradient, pass.linear, true};
-  // An expert has few rows to sum up, so that its gradient is most of what its product moves. With
-  // all of a micro-batch's tokens it hardly counts: `weight_gradient` of a profile has it.
-  if (weight_gradient) gemm.adds_to = pass.fused_gradient;
-  return {name, scaled(aligned(gemm, pass), pass), weight_gradient};
+                    std::int64_t k, std::int64_t groups, LinearProduct product) {
+  const Gemm gemm{
+      .m = m, .n = n, .k = k, .batch = groups, .precision = pass.linear, .grouped = true};
+  return product_of(name, gemm, pass, product);
 }
 
 Launch gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,

@@ -95,7 +95,12 @@ void add_weight_casts(Items& items, const Pass& pass, const Rows& rows, const Gr
 /// cublaslt_gemm.cu, nvte_multi_tensor_gemm); `weight`: Python of each expert's weight before it.
 void add_product(Items& items, const Pass& pass, Launch product, Seconds weight = {}) {
   const std::int64_t experts = std::get<Gemm>(product.work).batch;
-  if (launches_each(pass)) launch_each(product, experts, kNextProduct + kNextOperands);
+  if (launches_each(pass)) {
+    auto& gemm = std::get<Gemm>(product.work);
+    gemm.grouped = false;
+    gemm.one_by_one = true;
+    launch_each(product, experts, kNextProduct + kNextOperands);
+  }
   if (pass.place.keeps_placeholders && pass.megatrons_experts)
     product.more_launches += weight * static_cast<double>(experts - 1);
   items.emplace_back(std::move(product));
@@ -164,10 +169,12 @@ void add_backward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinea
   add_operand(op.backward, pass, name + " gradient", rows.computed * static_cast<double>(l.out),
               !l.first, rows.local);
   add_product(op.backward, pass,
-              grouped_gemm(name + " dgrad", pass, rows.each, l.in, l.out, rows.local),
+              grouped_gemm(name + " dgrad", pass, rows.each, l.in, l.out, rows.local,
+                           LinearProduct::input_gradient),
               kNextWeightBackward);
   add_product(op.backward, pass,
-              grouped_gemm(name + " wgrad", pass, l.in, l.out, rows.each, rows.local, true));
+              grouped_gemm(name + " wgrad", pass, l.in, l.out, rows.each, rows.local,
+                           LinearProduct::weight_gradient));
   add_gradient_sum(op.backward, pass, name, static_cast<double>(rows.local * l.in * l.out));
   if (l.bias && l.first)
     op.backward.emplace_back(for_weights(

@@ -22,6 +22,7 @@ Op norm(const Pass& pass, const std::string& name, std::int64_t hidden, bool rms
   const bool joins = branches && pass.style->adds_residual_gradient_in_norm;
   Op op;
   op.name = name;
+  op.normalises = true;
   op.calls = pass.style->modules.norm;
   op.parameters = weights(hidden, rms, bias);
   op.output = Bytes{activation};

@@ -68,6 +68,7 @@ Op residual(const Pass& pass, const std::string& name, std::int64_t hidden, bool
   const double cast = own.precision != pass.precision ? pass.cast() * elements : 0;
   Op op;
   op.name = name;
+  op.adds_residual = true;
   op.calls = pass.style->modules.residual;
   if (pass.style->joins_bias_and_dropout) {
     op.forward.emplace_back(memory_bound(name, one + 2 * sum + mask,

@@ -104,6 +104,7 @@ struct Style {
   bool copies_for_loop = false;      ///< what a loop over layers gathers for its next iteration
   bool keeps_placeholders = false;   ///< linear layers keep an empty gradient for each shape
   bool hands_on_gathered = false;    ///< a linear layer hands its gathered input to its adapter
+  bool quantises_in_norms = false;   ///< a norm and the linear layer behind it are one module
 
   // Types, gradients, and kernels of old libraries.
   std::vector<LayerPart> fp32_parts = {};  ///< work in fp32 where activations are narrower

@@ -11,6 +11,7 @@ namespace stepsim {
 void use_transformer_engine(Style& style) {
   style.keeps_placeholders = true;
   style.hands_on_gathered = true;
+  style.quantises_in_norms = true;
   style.engine_linears = 1;
   if (style.with_engine != nullptr) style.with_engine(style);
 }

@@ -9,6 +9,7 @@
 #include "sim/ops/frozen.hpp"
 #include "sim/ops/layer/adapter.hpp"
 #include "sim/ops/style/style.hpp"
+#include "sim/ops/transformer/quantising_norm.hpp"
 
 namespace stepsim {
 namespace {
@@ -411,6 +412,7 @@ OpDag LayerStack::layer(bool with_experts, OpDag before) const {
 }
 
 Block layer_block(const LayerStack& stack, const std::string& name, OpDag dag) {
+  quantise_in_norms(dag, stack.pass);
   Block block{.name = name,
               .dag = std::move(dag),
               .input = stack.pass.carried().outer_activation(stack.model.hidden),

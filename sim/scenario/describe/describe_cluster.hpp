@@ -114,6 +114,10 @@ void describe(Io& io, GemmProfile& g) {
               "DeepSeek-V3's, over those with one scale; 0: not known");
   io.constant("blockwise_weight_gradient", g.blockwise_weight_gradient, ratio_or_none,
               "as blockwise, for weight gradients");
+  io.constant(
+      "split_accumulator", g.split_accumulator, any_ratio,
+      "fp8: time of products that move their sums to fp32 on the way, as those of gradients "
+      "do, over that of those which do not, in a short benchmark");
   // The ratios of the A100 (calib/gpus/a100-80.yaml), for GPUs without measured grouped GEMMs.
   io.fallback(g.grouped, 1.12, "1.12");
   io.constant("grouped", g.grouped, any_ratio,

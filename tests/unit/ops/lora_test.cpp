@@ -294,11 +294,43 @@ TEST_CASE("in fp8 frozen layers quantise activations once, and gather for adapte
   };
   const OpGraph plain = with(""), graph = with("rank: 8, target_modules: [linear_qkv]");
   // 2 B read, a byte written by rows, and one by columns where a weight gradient wants it.
-  CHECK(cast(plain, "mlp up") == Bytes{4 * T / 4 * h});
-  CHECK(cast(graph, "mlp up") == Bytes{3 * T / 4 * h});
+  CHECK(cast(plain, "mlp down") == Bytes{4 * T * ffn / 4});
+  CHECK(cast(graph, "mlp down") == Bytes{3 * T * ffn / 4});
   CHECK(cast(graph, "qkv") == Bytes{3 * T * h});
   CHECK(collectives_of(op_named(layer_in(graph), "qkv").forward)[0].bytes == Bytes{2 * T * h});
   CHECK(collectives_of(op_named(layer_in(graph), "mlp up").forward)[0].bytes == Bytes{T * h});
+}
+
+TEST_CASE("with delayed scaling a norm writes fp8 for the only linear layer that reads it") {
+  const auto with = [&](const std::string& lora, const std::string& training) {
+    std::string yaml =
+        adapted(lora, ", precision: fp8, transformer_impl: transformer_engine" + training,
+                "tensor: 4, sequence: true");
+    yaml.replace(yaml.find("precision: bf16, "), 17, "");
+    return built(yaml);
+  };
+  const auto first = [](const Items& items) { return launches(items).front(); };
+  const auto bytes = [](const Launch& launch) { return std::get<MemoryBound>(launch.work).bytes; };
+  const Bytes as_it_was{4 * T / 4 * h}, narrower{3 * T / 4 * h};
+  for (const char* lora : {"", "rank: 8, target_modules: [linear_qkv]"}) {
+    const bool adapts = lora[0] != '\0';
+    const OpGraph graph = with(lora, "");
+    const Block& layer = layer_in(graph);
+    CHECK(bytes(first(op_named(layer, "mlp norm").forward)) == narrower);
+    CHECK(first(op_named(layer, "mlp up").forward).name == "mlp up");
+    // An adapter beside queries, keys and values reads the norm's output in 16 bits.
+    CHECK(bytes(first(op_named(layer, "attention norm").forward)) ==
+          (adapts ? as_it_was : narrower));
+    const Launch behind = first(op_named(layer, "mlp up").backward);
+    if (adapts) {
+      CHECK(behind.name == "mlp up gradient cast");
+    } else {
+      CHECK(behind.name == "mlp up input transpose");
+      CHECK(bytes(behind) == Bytes{2 * T * h});
+    }
+  }
+  const OpGraph current = with("", ", fp8_scaling: current");
+  CHECK(bytes(first(op_named(layer_in(current), "mlp norm").forward)) == as_it_was);
 }
 
 TEST_CASE("fp8 weights that are kept by rows are read and written once more a backward pass") {
