@@ -151,7 +151,7 @@ TEST_CASE("what was not measured says so, and what was says by what") {
   CHECK(text.find("  base: \"derived: as h100, not measured\"\n") != std::string::npos);
   CHECK(text.find("fitted to bench.json (NVIDIA H100 80GB HBM3, 2026-01-31, 17 points), held-out "
                   "error ") != std::string::npos);
-  CHECK(text.find("norm: {value: 1.93 TB/s, source: base}") != std::string::npos);
+  CHECK(text.find("norm: {value: 2 TB/s, source: base}") != std::string::npos);
 }
 
 TEST_CASE("a profile is of one GPU, and of one that is known or named") {
