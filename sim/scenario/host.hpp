@@ -28,7 +28,15 @@ enum class HostPace { launches, calls };
 /// it: between a DGX A100's (0.44) and a DGX H100's (0.54).
 inline constexpr double kUsualCpuSpeed = 0.5;
 
-/// CPU time to launch one kernel, where the scenario does not say.
+/// CPU time to launch one kernel from what Inductor writes, which is Python: with the tensor that it
+/// allocates, the check of sizes, or a product of PyTorch. A Llama of twelve layers that is too
+/// small for its GPU takes 30 us a kernel on a CPU of speed 0.29 (calib/measured/h100_host.csv),
+/// which is 16 us on a DGX H100's; Llama 1B beside a B200 takes 31 us (stas00/ml-engineering,
+/// docs/host.md). A Triton kernel in a loop of such a wrapper takes 6.8 us (meta-pytorch/tritonbench
+/// pull request 1017).
+inline constexpr Seconds kInductorLaunch = 16_us;
+
+/// CPU time to launch one kernel, where neither scenario nor framework says.
 constexpr Seconds default_launch(HostMode mode) {
   // Eager: what element-wise operators of PyTorch take on top of their kernels in
   // sitar-lab/NeuSight@6945927 (16 us beside V100 and A100-40, 19 us beside A100-80; see

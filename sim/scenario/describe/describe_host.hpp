@@ -81,7 +81,8 @@ void describe(Io& io, Host& h) {
   io.fallback(h.speed, h.speed, "the cluster's cpu_speed, else 0.5");
   io.field("speed", h.speed, positive,
            "pace calls: of a core, over the one that was measured (calib/measured/host.csv)");
-  io.fallback(h.launch, default_launch(h.mode), "16 us; compiled: 3 us, graph: 5 us");
+  io.fallback(h.launch, default_launch(io.framework(), h.mode),
+              "16 us; compiled: 3 us but for PyTorch's, graph: 5 us");
   io.field("launch", h.launch, any_duration,
            "CPU time to launch one kernel, with the operator that does");
   io.field("queue_depth", h.queue_depth, between(1, 1e6),

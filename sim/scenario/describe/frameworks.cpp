@@ -259,6 +259,12 @@ HostPace default_pace(std::optional<Framework> framework, HostMode mode) {
   return framework && calls_modules ? HostPace::calls : HostPace::launches;
 }
 
+Seconds default_launch(std::optional<Framework> framework, HostMode mode) {
+  const bool is_python = is_pytorch(framework) || framework == Framework::deepspeed;
+  const bool wraps = mode == HostMode::compiled && is_python;
+  return wraps ? kInductorLaunch : default_launch(mode);
+}
+
 bool default_dtensor(std::optional<Framework> framework, int tensor) {
   return framework == Framework::pytorch_fsdp2 && tensor > 1;
 }
