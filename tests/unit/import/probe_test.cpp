@@ -11,6 +11,7 @@
 #include "sim/command/calibrate.hpp"
 #include "sim/core/error.hpp"
 #include "sim/core/source.hpp"
+#include "sim/core/system/files_read.hpp"
 #include "sim/import/import_options.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/scenario/load.hpp"
@@ -283,16 +284,20 @@ TEST_CASE("a cluster file is replaced as long as nobody changed it") {
   const std::string file = machine.path("mine.yaml");
   std::ostringstream out, notes;
   CalibrateProbeOptions options{.output = file, .root = machine.path("")};
-  CHECK(calibrate_probe(options, out, notes) == ExitCode::ok);
+  const auto probe = [&] {
+    forget_reads();  // a new file may have the place of one that was read, and removed
+    return calibrate_probe(options, out, notes);
+  };
+  CHECK(probe() == ExitCode::ok);
   CHECK(out.str().find(file + ": written, 3 lines say `not seen`: check them;") !=
         std::string::npos);
   CHECK(is_sealed(beginning_of(file, 1 << 20), "stepsim calibrate probe"));
-  CHECK(calibrate_probe(options, out, notes) == ExitCode::ok);
+  CHECK(probe() == ExitCode::ok);
   std::ofstream(file, std::ios::app) << "name: mine\n";
-  CHECK_THROWS_WITH_AS(calibrate_probe(options, out, notes),
-                       doctest::Contains("mine.yaml is there already, and not as"), UserError);
+  CHECK_THROWS_WITH_AS(probe(), doctest::Contains("mine.yaml is there already, and not as"),
+                       UserError);
   options.force = true;
-  CHECK(calibrate_probe(options, out, notes) == ExitCode::ok);
+  CHECK(probe() == ExitCode::ok);
 }
 
 TEST_CASE("a driver's name leads to a profile") {
