@@ -6,7 +6,7 @@
   torchrun --nproc_per_node 8 measure_step.py --model llama3-8b --sharding fsdp \\
     --micro-batch 1 --sequence 4096 --table mine.csv --trace step.json
 
-Then: stepsim validate validate/torch/suite.yaml --table mine.csv
+Then: stepsim validate validate/suites/torch.yaml --table mine.csv
 
 Exit codes: 0 measured; 2 wrong options, model or table; 3 PyTorch or a GPU is missing, or PyTorch
 is too old; 4 a file cannot be read or written; 5 the setting does not fit in the GPU's memory.
@@ -29,7 +29,7 @@ OK, BAD_INPUT, NO_DEVICE, IO, NO_MEMORY = 0, 2, 3, 4, 5
 OLDEST_TORCH, OLDEST_FSDP = (2, 5), (2, 6)
 
 # What --grid passes on or heeds; the grid says all else.
-OF_GRID = {"grid", "table", "steps", "warmup", "dry_run"}
+OF_GRID = {"grid", "table", "steps", "warmup", "dry_run", "host_speed", "host_launch_us"}
 
 
 class NoDevice(Exception):
@@ -65,6 +65,8 @@ def parser():
     p.add_argument("--steps", type=positive, default=30, help="that are measured")
     p.add_argument("--warmup", type=positive, default=10, help="steps before them")
     p.add_argument("--table", default="measured.csv", help="the row is added to it")
+    p.add_argument("--host-speed", type=above_zero, help="of this machine, by calib/host/measure_host.py")
+    p.add_argument("--host-launch-us", type=above_zero, help="the same: a launch with its operator")
     p.add_argument("--trace", help="a Chrome trace of two more steps by PyTorch's profiler")
     p.add_argument("--dry-run", action="store_true",
                    help="print the setting and the model's parameters; needs no PyTorch")
@@ -84,6 +86,13 @@ def positive(text):
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is below 1")
+    return number
+
+
+def above_zero(text):
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{text}' is not above 0")
     return number
 
 
@@ -312,6 +321,7 @@ def measure(options):
             row |= table.summary(times)
             row |= {"peak_gib": f"{peak / 2**30:.4g}", "gpu_name": name, "torch": torch.__version__,
                     "cuda": torch.version.cuda}
+            row |= host_of(options)
             table.add_row(options.table, row)
             print(f"{row['step_ms']} ms a step ({row['step_p10_ms']} to {row['step_p90_ms']}), "
                   f"{row['peak_gib']} GiB: {options.table}")
@@ -321,9 +331,18 @@ def measure(options):
         world.close()
 
 
+def host_of(options):
+    """What was said of the host; a dash: nothing, so that it is the cluster's."""
+    return {key: "-" if getattr(options, key) is None else f"{getattr(options, key):g}"
+            for key in ("host_speed", "host_launch_us")}
+
+
 def own_command(line, options):
-    return [sys.executable, os.path.abspath(__file__), *line, "--table", options.table,
-            "--steps", str(options.steps), "--warmup", str(options.warmup)]
+    command = [sys.executable, os.path.abspath(__file__), *line, "--table", options.table,
+               "--steps", str(options.steps), "--warmup", str(options.warmup)]
+    for key, value in host_of(options).items():
+        command += ["--" + key.replace("_", "-"), value] if value != "-" else []
+    return command
 
 
 def is_measured(line, rows, gpu):

@@ -16,6 +16,7 @@ from pathlib import Path
 from unittest import mock
 
 HERE = Path(__file__).resolve().parent
+SUITE = HERE.parent / "suites" / "torch.yaml"
 sys.path.insert(0, str(HERE))
 sys.dont_write_bytecode = True
 
@@ -61,7 +62,8 @@ def row_of(line, gpu, milliseconds, gpus=1):
     options = measure_step.parse(line)
     model = measure_step.checked(options, gpus)
     return (measure_step.setting_of(options, model, gpu, 1, gpus) | table.summary(milliseconds)
-            | {"peak_gib": "1", "gpu_name": "made up", "torch": "0", "cuda": "0"})
+            | {"peak_gib": "1", "gpu_name": "made up", "torch": "0", "cuda": "0"}
+            | measure_step.host_of(options))
 
 
 class Models(unittest.TestCase):
@@ -157,7 +159,7 @@ class Stepper(unittest.TestCase):
         call = torch.nn.parallel.DistributedDataParallel.call_args
         self.assertTrue(call.kwargs["gradient_as_bucket_view"])
         self.assertIn("parallelism.data.bucket_views: 'sharding == \"ddp\" ? \"true\" : \"\"'",
-                      (HERE / "suite.yaml").read_text())
+                      SUITE.read_text())
 
 
 class Measuring(unittest.TestCase):
@@ -351,6 +353,15 @@ class Grid(unittest.TestCase):
         self.assertEqual(calls[0][2:4], single_gpu_grid()[1][:2])
         self.assertEqual(calls[0][-5], name)
 
+    def test_the_grid_passes_on_what_was_said_of_the_host(self):
+        with tempfile.TemporaryDirectory() as folder:
+            options = measure_step.parse(["--grid", "--table", str(Path(folder) / "t.csv"),
+                                          "--host-speed", "0.4"])
+        command = measure_step.own_command(single_gpu_grid()[0], options)
+        self.assertEqual(command[-2:], ["--host-speed", "0.4"])
+        self.assertEqual(measure_step.host_of(measure_step.parse(command[2:])),
+                         {"host_speed": "0.4", "host_launch_us": "-"})
+
 
 @unittest.skipUnless(PROGRAM, "no stepsim was named")
 class Suite(unittest.TestCase):
@@ -358,7 +369,7 @@ class Suite(unittest.TestCase):
         """Answer of stepsim, and its rows."""
         with tempfile.TemporaryDirectory() as folder:
             suite, name = Path(folder) / "suite.yaml", Path(folder) / "mine.csv"
-            suite.write_text(changed((HERE / "suite.yaml").read_text()))
+            suite.write_text(changed(SUITE.read_text()))
             for row in rows:
                 table.add_row(name, row)
             answer = subprocess.run(
@@ -403,7 +414,7 @@ class Suite(unittest.TestCase):
                                                    [100])))
 
     def test_a_gpu_without_a_cluster_is_listed(self):
-        answer, _ = self.predicted([row_of(["--model", "resnet50"], "NVIDIA GH200 480GB", [100])])
+        answer, _ = self.predicted([row_of(["--model", "vit-b-16"], "NVIDIA GH200 480GB", [100])])
         self.assertEqual(answer.returncode, 1)
         self.assertIn("its values do not have 'NVIDIA GH200 480GB'", answer.stdout + answer.stderr)
 
@@ -413,7 +424,7 @@ class Suite(unittest.TestCase):
             for line in single_gpu_grid():
                 table.add_row(name, row_of(line, "h100", [100]))
             answer = subprocess.run(
-                [PROGRAM, "validate", str(HERE / "suite.yaml"), "--table", str(name), "--format",
+                [PROGRAM, "validate", str(SUITE), "--table", str(name), "--format",
                  "csv", "--rows"], capture_output=True, text=True, check=False)
         self.assertEqual(answer.returncode, 0, answer.stderr + answer.stdout)
         rows = list(csv.DictReader(io.StringIO(answer.stdout)))
@@ -431,9 +442,10 @@ class Suite(unittest.TestCase):
                 model = measure_step.checked(options, 8)
                 table.add_row(name, measure_step.setting_of(options, model, "h100", 1, 8)
                               | table.summary([100]) | {"peak_gib": "1", "gpu_name": "made up",
-                                                        "torch": "0", "cuda": "0"})
+                                                        "torch": "0", "cuda": "0"}
+                              | measure_step.host_of(options))
             answer = subprocess.run(
-                [PROGRAM, "validate", str(HERE / "suite.yaml"), "--table", str(name)],
+                [PROGRAM, "validate", str(SUITE), "--table", str(name)],
                 capture_output=True, text=True, check=False)
         self.assertEqual(answer.returncode, 0, answer.stderr + answer.stdout)
         self.assertNotIn("Not predicted", answer.stdout)

@@ -1,4 +1,4 @@
-"""The table of measured steps: one row a setting, in the columns that suite.yaml maps."""
+"""The table of measured steps: one row a setting, in the columns that suites/torch.yaml maps."""
 
 import csv
 import os
@@ -8,11 +8,12 @@ from pathlib import Path
 SETTING = ["model", "layers", "gpu", "nodes", "gpus_per_node", "sharding", "bucket_mib", "micro_batch",
            "accumulation", "sequence", "precision", "attention", "recompute", "compiled",
            "channels_last"]
-MEASURED = ["step_ms", "step_p10_ms", "step_p90_ms", "steps", "peak_gib", "gpu_name", "torch", "cuda"]
+MEASURED = ["step_ms", "step_p10_ms", "step_p90_ms", "steps", "peak_gib", "gpu_name", "torch", "cuda",
+            "host_speed", "host_launch_us"]
 COLUMNS = SETTING + MEASURED
 
-# CUDA's whole names, without the maker's, of GPUs that suite.yaml has a cluster of. Cards are other
-# chips than modules, or slower ones: H100 PCIe and NVL, H200 NVL and V100 PCIe are not among them.
+# CUDA's whole names, without the maker's, of GPUs that torch.yaml has a cluster of. Cards are
+# other chips than modules, or slower ones: H100 PCIe and NVL, H200 NVL and V100 PCIe are not among them.
 GPUS = {"V100-SXM2-16GB": "v100", "V100-SXM2-32GB": "v100", "A100-SXM4-40GB": "a100-40",
         "A100-SXM4-80GB": "a100-80", "H100 80GB HBM3": "h100", "H200": "h200", "B200": "b200",
         "GB200": "gb200"}
@@ -26,7 +27,7 @@ class WrongTable(Exception):
 
 
 def profile_of(gpu_name, gpus=1):
-    """stepsim's name of a GPU, or CUDA's, of which suite.yaml then says that it knows none."""
+    """stepsim's name of a GPU, or CUDA's, of which torch.yaml then says that it knows none."""
     known = GPUS | CARDS if gpus == 1 else GPUS
     return known.get(gpu_name.removeprefix("NVIDIA ").removeprefix("Tesla "), gpu_name)
 
