@@ -211,6 +211,41 @@ std::string band_table() {
   return text;
 }
 
+/// Kinds of model with fewer rows say little.
+constexpr int kRowsThatSay = 30;
+
+/// Of the kinds of model with enough rows, the best and the worst by their mean error.
+std::string kind_sentence() {
+  std::map<std::string, Both> kinds;
+  for (const RecordedRuns& run : record()) kinds[run.traits.model].add(run);
+  std::vector<std::string> parts;
+  for (const auto& [model, both] : kinds) {
+    const Errors e = errors_of(both.expected);
+    if (e.count >= kRowsThatSay)
+      parts.push_back(fmt::format("{} {} (bias {}, {} rows)", model, error_text(e.mean),
+                                  signed_error(e.bias), e.count));
+  }
+  return wrapped(fmt::format("Mean errors by kind of model: {}.", fmt::join(parts, ", ")));
+}
+
+/// How many rows lie in their ranges: all, and the families with enough rows that are the furthest
+/// from that.
+std::string band_sentence() {
+  const std::vector<BandCoverage> coverage = band_coverage(record());
+  const BandCoverage& all = coverage.front();
+  const BandCoverage *least = &all, *most = &all;
+  for (const BandCoverage& one : coverage) {
+    if (one.rows < kRowsThatSay) continue;
+    if (one.share() < least->share()) least = &one;
+    if (one.share() > most->share()) most = &one;
+  }
+  return wrapped(fmt::format(
+      "{:.0f} % of {} runs lie within the range that all other sources give for them, which is "
+      "{:.0f} % wide in the mean: from {:.0f} % of {} to {:.0f} % of {}.",
+      100 * all.share(), all.rows, 100 * all.width, 100 * least->share(), least->family,
+      100 * most->share(), most->family));
+}
+
 const ErrorRecord& errors() {
   static const auto kErrors =
       load_error_record((fs::path(source_folder()) / "validate/recorded.yaml").string());
@@ -327,10 +362,12 @@ TEST_CASE("the first paragraph says how far off predictions are, as it is record
 TEST_CASE("documents have the suites' errors as they are recorded") {
   check_made("README.md", "headline", headline("validate/DEVIATIONS.md"));
   check_made("docs/accuracy.md", "headline", headline("../validate/DEVIATIONS.md"));
-  check_made("docs/accuracy.md", "kinds", short_kind_table());
+  check_made("docs/accuracy.md", "kinds", kind_sentence());
+  check_made("docs/accuracy/suites.md", "kinds", short_kind_table());
   check_made("docs/accuracy/suites.md", "titles", title_list(), "suites");
   check_made("docs/accuracy/suites.md", "suites", suite_table());
-  check_made("docs/accuracy.md", "band", band_table());
+  check_made("docs/accuracy.md", "band", band_sentence());
+  check_made("docs/accuracy/suites.md", "band", band_table());
   check_made("validate/DEVIATIONS.md", "kinds", kind_table());
   check_made("validate/DEVIATIONS.md", "known", known_table());
 }
