@@ -179,9 +179,10 @@ def main(arguments):
         if reference:
             print(f"host.speed: {speed(rows, reference):.2f}")
         if torch.cuda.is_available():
-            from others import launch
+            from beside_gpu import launch
 
-            print(f"host.launch: {launch(options.repetitions):.1f} us")
+            costs = {row[0]: [float(number) for number in row[1:4]] for row in rows}
+            print(f"host.launch: {launch(costs, options.repetitions):.1f} us")
     except WrongTable as error:
         return fail(BAD_INPUT, error)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What is measured alone: a collective, an optimizer's care for a tensor, a linear layer, a launch."""
+"""What is measured alone: a collective, an optimizer's care for a tensor, a linear layer."""
 
 import os
 import statistics
@@ -88,24 +88,3 @@ def optimizer_tensor(repetitions):
 
     return median_of(run, repetitions)
 
-
-def launch(repetitions):
-    """An operator with its launch, beside a GPU that waits for it: the mean of a product's and an
-    element-wise one's, that autograd records."""
-    x = torch.ones(SIDE, SIDE, device="cuda", requires_grad=True)
-    w = torch.ones(SIDE, SIDE, device="cuda", requires_grad=True)
-
-    def chain(call):
-        def run():
-            torch.cuda.synchronize()
-            begin = time.perf_counter_ns()
-            y = x
-            for _ in range(CALLS):
-                y = call(y)
-            end = time.perf_counter_ns()
-            torch.cuda.synchronize()
-            return (end - begin) / 1e3 / CALLS
-
-        return median_of(run, repetitions)
-
-    return (chain(lambda y: torch.mm(y, w)) + chain(lambda y: y * 0.5)) / 2

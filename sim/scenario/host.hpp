@@ -25,18 +25,23 @@ enum class HostMode { eager, blocking, compiled, graph };
 enum class HostPace { launches, calls };
 
 /// A core's speed over the one that calls were measured on, where neither scenario nor cluster has
-/// it: between a DGX A100's (0.44) and a DGX H100's (0.54).
-inline constexpr double kUsualCpuSpeed = 0.5;
+/// it: between a DGX A100's (0.58) and a DGX H100's (0.71).
+inline constexpr double kUsualCpuSpeed = 0.64;
 
-/// CPU time to launch one kernel from what Inductor writes, which is Python: with the tensor that it
-/// allocates, the check of sizes, or a product of PyTorch. A Llama of twelve layers that is too
-/// small for its GPU takes 30 us a kernel on a CPU of speed 0.29 (calib/measured/h100_host.csv),
-/// which is 16 us on a DGX H100's; Llama 1B beside a B200 takes 31 us (stas00/ml-engineering,
-/// docs/host.md). A Triton kernel in a loop of such a wrapper takes 6.8 us (meta-pytorch/tritonbench
-/// pull request 1017).
-inline constexpr Seconds kInductorLaunch = 16_us;
+/// CPU time of an operator of PyTorch with its launch, among the calls of a layer, at a speed of 1.
+/// Three layers beside an H100 whose CPU has a speed of 0.29 take 34.4 us an operator, less what
+/// their other calls take there (calib/measured/h100_host.csv). A loop over one operator takes half
+/// as long.
+inline constexpr Seconds kOperatorLaunch = 10_us;
 
-/// CPU time to launch one kernel, where neither scenario nor framework says.
+/// CPU time of a kernel that torch.compile's Python launches, with the tensor that it allocates, its
+/// checks, or a product of PyTorch, at a speed of 1. A Llama that is too small for its GPU takes 30
+/// us a kernel there. Llama 1B beside a B200 takes 31 us (stas00/ml-engineering, docs/host.md), a
+/// Triton kernel in a loop 6.8 us (meta-pytorch/tritonbench pull request 1017).
+inline constexpr Seconds kInductorLaunch = 8.6_us;
+
+/// CPU time to launch one kernel, where neither scenario nor framework says, and where nothing else
+/// of PyTorch takes time.
 constexpr Seconds default_launch(HostMode mode) {
   // Eager: what element-wise operators of PyTorch take on top of their kernels in
   // sitar-lab/NeuSight@6945927 (16 us beside V100 and A100-40, 19 us beside A100-80; see

@@ -26,6 +26,7 @@
 
 #include "sim/ops/host_cost.hpp"
 #include "sim/plan/what_if.hpp"
+#include "sim/scenario/describe/frameworks.hpp"
 #include "tests/closed_form/harness.hpp"
 
 using namespace stepsim;
@@ -420,6 +421,20 @@ TEST_CASE("compiled code launches faster, and a graph is launched at once") {
   CHECK(launch("mode: graph") == 5_us);
   CHECK(launch("mode: compiled") == 3_us);
   CHECK(launch("mode: compiled, launch: 4 us") == 4_us);
+}
+
+TEST_CASE("Python's launches go by the speed of the CPU") {
+  const auto launch = [](const char* host, std::optional<Framework> framework = {}) {
+    const Scenario s = with({.host = host}).scenario;
+    return default_launch(framework, s.host.mode, s.host.pace, s.host.speed).seconds() * 1e6;
+  };
+  CHECK(launch("pace: calls, speed: 0.25") == doctest::Approx(40));
+  CHECK(with({.host = "pace: calls, speed: 0.25"}).scenario.host.launch.seconds() ==
+        doctest::Approx(40e-6));
+  CHECK(launch("mode: compiled", Framework::pytorch_fsdp2) ==
+        doctest::Approx(8.6 / kUsualCpuSpeed));
+  CHECK(launch("mode: compiled", Framework::megatron) == doctest::Approx(3));
+  CHECK(launch("mode: graph", Framework::pytorch_fsdp2) == doctest::Approx(5));
 }
 
 TEST_CASE("at the pace of calls these take their time besides launches, by the host's speed") {

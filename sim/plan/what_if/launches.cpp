@@ -4,6 +4,7 @@
 #include "sim/core/registry.hpp"
 #include "sim/ops/style/style.hpp"
 #include "sim/plan/what_if.hpp"
+#include "sim/scenario/describe/frameworks.hpp"
 
 namespace stepsim {
 namespace {
@@ -30,7 +31,9 @@ std::vector<std::string> with(const Scenario& scenario, std::vector<std::string>
 
 std::vector<Change> changes(const Scenario& scenario) {
   std::vector<Change> changes;
-  const bool has_default = scenario.host.launch == default_launch(HostMode::eager);
+  const Host& host = scenario.host;
+  const bool has_default =
+      host.launch == default_launch(scenario.framework, host.mode, host.pace, host.speed);
   const Style& style = named_style(scenario.training);
   const std::string compiled = fusion(style.compiles_to);
   const bool compiles = !style.compiles_to.empty();

@@ -78,11 +78,12 @@ void describe(Io& io, Host& h) {
   io.field("anomaly_detection", h.anomaly_detection, any,
            "torch.autograd.set_detect_anomaly: each forward operator keeps a stack trace, the host "
            "looks for NaN in what each backward kernel has written, and waits for that");
-  io.fallback(h.speed, h.speed, "the cluster's cpu_speed, else 0.5");
+  io.fallback(h.speed, h.speed, "the cluster's cpu_speed, else 0.64");
   io.field("speed", h.speed, positive,
            "pace calls: of a core, over the one that was measured (calib/measured/host.csv)");
-  io.fallback(h.launch, default_launch(io.framework(), h.mode),
-              "16 us; compiled: 3 us but for PyTorch's, graph: 5 us");
+  io.fallback(h.launch, default_launch(io.framework(), h.mode, h.pace, h.speed),
+              "16 us, pace calls: 10 us / speed; compiled: 3 us, PyTorch's: 8.6 us / speed; graph: "
+              "5 us");
   io.field("launch", h.launch, any_duration,
            "CPU time to launch one kernel, with the operator that does");
   io.field("queue_depth", h.queue_depth, between(1, 1e6),

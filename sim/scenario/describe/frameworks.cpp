@@ -259,10 +259,12 @@ HostPace default_pace(std::optional<Framework> framework, HostMode mode) {
   return framework && calls_modules ? HostPace::calls : HostPace::launches;
 }
 
-Seconds default_launch(std::optional<Framework> framework, HostMode mode) {
+Seconds default_launch(std::optional<Framework> framework, HostMode mode, HostPace pace,
+                       double speed) {
   const bool is_python = is_pytorch(framework) || framework == Framework::deepspeed;
-  const bool wraps = mode == HostMode::compiled && is_python;
-  return wraps ? kInductorLaunch : default_launch(mode);
+  if (mode == HostMode::compiled && is_python) return kInductorLaunch / speed;
+  if (mode != HostMode::graph && pace == HostPace::calls) return kOperatorLaunch / speed;
+  return default_launch(mode);
 }
 
 bool default_dtensor(std::optional<Framework> framework, int tensor) {
