@@ -32,26 +32,30 @@ bool launches_each(const Pass& pass) {
   return pass.place.keeps_placeholders && !pass.experts.grouped_kernel;
 }
 
+/// A tensor that C++ wraps takes the host as long as a view without a graph. On a DGX H100 that is
+/// 2.45 us: 6.03 us of the server of calib/measured/h100_calls.csv, where a linear module takes 33.1
+/// us, for 13.48 of a DGX H100's (scenarios/clusters/dgx-h100.yaml).
+constexpr Seconds kTensor = 2.45_us;
 /// The host's time for one product more of a group: cuBLASLt is asked for an algorithm before each
 /// (NVIDIA/TransformerEngine transformer_engine/common/gemm/cublaslt_gemm.cu, cublas_gemm). Eight
 /// small products take 0.267 ms (NVIDIA/TransformerEngine pull request 3134, multi-stream, operands
 /// prepared before).
-constexpr Seconds kNextProduct = 33_us;
-/// The host's time before that for what wraps its operands and its output, three tensors
-/// (transformer_engine/pytorch/csrc/extensions/gemm.cpp, te_general_grouped_gemm), each as long as
-/// a view on the CPU of a DGX H100: 1.34 us at a speed of 0.54 (calib/measured/host.csv).
-constexpr Seconds kNextOperands = 7.5_us;
+constexpr Seconds kNextProduct = 33.4_us;
+/// The host's time before that for what wraps its operands, its output, its bias and what GELU
+/// reads: five tensors, whether there is a bias or none
+/// (transformer_engine/pytorch/csrc/extensions/gemm.cpp, te_general_grouped_gemm).
+constexpr Seconds kNextOperands = 5 * kTensor;
 /// The host's time for one cast more, launched by a loop in C++: 4 to 6 us a launch (docs/host.md).
 constexpr Seconds kNextCast = 5_us;
 /// The host's time for what holds the quantised rows of one expert more: eight tensors, or
-/// attributes that are read or set, each as long as a view there
-/// (transformer_engine/pytorch/csrc/extensions/cast.cpp, split_quantize).
-constexpr Seconds kNextQuantised = 20_us;
-/// The host's time for Python of one weight more in the function of a grouped linear layer, there:
-/// 1.7 and 3.1 us in a loop on the measured CPU (calib/host/grouped.py), and twice that among other
-/// calls (calib/README.md). On a GB200 a whole MLP of 64 experts takes 1.2 and 2.1 ms without
-/// kernels for each (NVIDIA/TransformerEngine issue 2897), which is 9 and 16 us a weight.
-constexpr Seconds kNextWeightForward = 6_us, kNextWeightBackward = 12_us;
+/// attributes that are read or set (transformer_engine/pytorch/csrc/extensions/cast.cpp,
+/// split_quantize).
+constexpr Seconds kNextQuantised = 8 * kTensor;
+/// The host's time for Python of one weight more in the function of a grouped linear layer, at a
+/// speed of 0.71: 1.7 and 3.1 us in a loop on the measured CPU (calib/host/grouped.py), and twice
+/// that among other calls (calib/README.md). On a GB200 a whole MLP of 64 experts takes 1.2 and 2.1
+/// ms without kernels for each (NVIDIA/TransformerEngine issue 2897), which is 9 and 16 us a weight.
+constexpr Seconds kNextWeightForward = 5_us, kNextWeightBackward = 9_us;
 
 /// The kernel as one for each expert.
 void launch_each(Launch& launch, std::int64_t experts, Seconds next) {
