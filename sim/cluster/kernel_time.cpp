@@ -32,7 +32,7 @@ double under_load(const Gemm& gemm, const GemmProfile& p) {
 
 Seconds time_of(const Gemm& gemm, const GpuProfile& gpu);
 
-/// Products that follow each other: each fills the SMs by itself, as far as it does.
+/// Products that follow each other: none starts before the one before it ends.
 Seconds one_by_one(Gemm gemm, const GpuProfile& gpu) {
   const auto products = static_cast<double>(gemm.batch);
   gemm.batch = 1;

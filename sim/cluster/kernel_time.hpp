@@ -3,9 +3,10 @@
 // GEMM: the model that the profile names (sim/cluster/gemm/), times `sustained`; a weight gradient
 // also times `weight_gradient`, a kernel that makes the products of all experts times `grouped`.
 // Experts' products that are kernels of their own take the sum of their times, on several streams,
-// too: 80 measured on an H100 are met within 5 to 8 % (calib/README.md, "GEMM"). Where 16-bit rows are not
-// multiples of 16 B, compute takes `unaligned_even` or `unaligned_odd` times as long, and moving
-// bytes takes no longer.
+// too: 80 measured on an H100 are met within 5 to 8 % (calib/README.md, "GEMM"). In fp8 products of
+// gradients take `split_accumulator` in place of `sustained` where that is more. Where 16-bit rows
+// are not multiples of 16 B, compute takes `unaligned_even` or `unaligned_odd` times as long, and
+// moving bytes takes no longer.
 // Convolution: the GEMM of its implicit shape, whose bytes are those of the images, times the
 // profile's `convolution`: for B images with P x P pixels in and Q x Q out, C channels in and K
 // out, R x R taps and stride s, m x n x k is BQQ x K x CRR forward, BPP x C x KRR/ss for the

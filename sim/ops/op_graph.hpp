@@ -86,8 +86,8 @@ struct Op {
   std::string name;  ///< "qkv"
   Items forward, backward;
   bool normalises = false;  ///< a norm, whose first kernel writes its output
-  /// A sum with what a residual connection carries. That of a layer's input comes from no op, so
-  /// that the sum waits for the first norm in its place.
+  /// A sum with what a residual connection carries. Where norms come first its edge from the first
+  /// norm stands for the layer's input, which comes from no op.
   bool adds_residual = false;
   int input_casts = 0;                  ///< kernels that quantise the input, the first ones forward
   HostCalls calls{};                    ///< what a framework calls for it besides

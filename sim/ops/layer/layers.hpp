@@ -212,9 +212,7 @@ enum class LinearProduct { forward, input_gradient, weight_gradient };
 Launch linear_gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
                    std::int64_t k, LinearProduct product = LinearProduct::forward);
 
-/// A product of so many groups, each with weights of its own: experts', whose kernels are
-/// those of one (NVIDIA/TransformerEngine transformer_engine/common/gemm/cublaslt_gemm.cu,
-/// nvte_multi_stream_cublas_gemm).
+/// A product of so many groups, each with weights of its own, as one kernel: experts'.
 Launch grouped_gemm(const std::string& name, const Pass& pass, std::int64_t m, std::int64_t n,
                     std::int64_t k, std::int64_t groups,
                     LinearProduct product = LinearProduct::forward);

@@ -416,7 +416,7 @@ Gemm aligned(Gemm gemm, const Pass& pass) {
 Launch product_of(const std::string& name, Gemm gemm, const Pass& pass, LinearProduct product) {
   const bool for_weights = product == LinearProduct::weight_gradient;
   gemm.weight_gradient = for_weights;
-  gemm.split_accumulator = product != LinearProduct::forward;
+  gemm.split_accumulator = product != LinearProduct::forward && gemm.precision == Precision::fp8;
   gemm.blockwise = pass.quantises() && pass.quantisation == Quantisation::blockwise;
   // An expert has few rows to sum up, so that its gradient is most of what its product moves. With
   // all of a micro-batch's tokens it hardly counts: `weight_gradient` of a profile has it.

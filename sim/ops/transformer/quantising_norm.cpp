@@ -24,11 +24,22 @@ std::optional<Vertex> only_reader(const OpDag& dag, Vertex of) {
   return reader;
 }
 
+/// The kernel that writes the norm's output.
+MemoryBound* kernel_of(Op& norm) {
+  for (Item& item : norm.forward) {
+    auto* launch = std::get_if<Launch>(&item);
+    if (launch != nullptr && launch->name == norm.name)
+      return std::get_if<MemoryBound>(&launch->work);
+  }
+  return nullptr;
+}
+
 void join(Op& norm, Op& linear, const Pass& pass) {
+  MemoryBound* kernel = kernel_of(norm);
+  if (kernel == nullptr) return;
   const double elements = norm.output.bytes() / pass.element();
-  auto& kernel = std::get<MemoryBound>(std::get<Launch>(norm.forward.front()).work);
   const double narrower = pass.element() - quantised_bytes(pass.quantisation);
-  kernel.bytes -= Bytes{narrower * elements};
+  kernel->bytes -= Bytes{narrower * elements};
   linear.forward.erase(linear.forward.begin(), linear.forward.begin() + linear.input_casts);
   linear.input_casts = 0;
   if (pass.copies == 1 || pass.frozen) return;

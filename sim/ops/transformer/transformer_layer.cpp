@@ -412,7 +412,7 @@ OpDag LayerStack::layer(bool with_experts, OpDag before) const {
 }
 
 Block layer_block(const LayerStack& stack, const std::string& name, OpDag dag) {
-  quantise_in_norms(dag, stack.pass);
+  if (!stack.model.post_norm) quantise_in_norms(dag, stack.pass);
   Block block{.name = name,
               .dag = std::move(dag),
               .input = stack.pass.carried().outer_activation(stack.model.hidden),

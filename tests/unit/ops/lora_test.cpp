@@ -329,6 +329,12 @@ TEST_CASE("with delayed scaling a norm writes fp8 for the only linear layer that
       CHECK(bytes(behind) == Bytes{2 * T * h});
     }
   }
+  // Sums of layers whose norms come last read the norm's output, too.
+  std::string last = adapted("", ", precision: fp8, transformer_impl: transformer_engine", "",
+                             ", post_norm: true");
+  last.replace(last.find("precision: bf16, "), 17, "");
+  const OpGraph behind_all = built(last);
+  CHECK(bytes(first(op_named(layer_in(behind_all), "attention norm").forward)) == Bytes{4 * T * h});
   const OpGraph current = with("", ", fp8_scaling: current");
   CHECK(bytes(first(op_named(layer_in(current), "mlp norm").forward)) == as_it_was);
 }

@@ -147,6 +147,31 @@ TEST_CASE("widths of experts align the rows of their products, too") {
   }
 }
 
+TEST_CASE("Transformer Engine's experts have kernels of their own, one after the other") {
+  for (const bool engine : {false, true}) {
+    const OpGraph graph = graph_of(gpt(engine ? ", transformer_impl: transformer_engine" : "", "",
+                                       ", experts: {count: 4, top_k: 1, ffn: 1024}"));
+    for (const Gemm& gemm : gemms_of(graph, "experts")) {
+      CHECK(gemm.one_by_one == engine);
+      CHECK(gemm.grouped == !engine);
+      CHECK(gemm.batch == 4);
+    }
+  }
+}
+
+TEST_CASE("in fp8 the sums of gradients go to fp32 on the way, and those of outputs do not") {
+  Scenario scenario = scenario_of(gpt("", "", ""));
+  for (const Precision precision : {Precision::fp16, Precision::fp8}) {
+    scenario.training.precision = precision;
+    const std::vector<Gemm> products = gemms_of(build(scenario), "qkv");
+    REQUIRE(products.size() == 3);
+    for (const Gemm& gemm : products) {
+      const bool forward = &gemm == &products.front();
+      CHECK(gemm.split_accumulator == (precision == Precision::fp8 && !forward));
+    }
+  }
+}
+
 TEST_CASE("cuBLAS 10 makes products of unaligned rows without tensor cores") {
   for (const Gemm& gemm : gemms_of(with_vocabulary(30522, ", cublas: 10"), "logits"))
     CHECK(gemm.precision == Precision::fp32);
