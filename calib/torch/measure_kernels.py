@@ -32,20 +32,33 @@ def parser():
     p.add_argument("--only", default=",".join(points.FAMILIES),
                    help=f"of {', '.join(points.FAMILIES)}; default: all")
     p.add_argument("--folder", default=".", help="where a table of each family is written")
-    p.add_argument("--seconds", type=float, default=0.2,
-                   help="each point is timed for as long, behind half of it that warms up")
+    p.add_argument("--seconds", type=above_zero, default=0.2,
+                   help="each point is timed for as long, after half of it that warms up; a tenth of "
+                        "it for convolutions, whose fit takes them for a short benchmark")
     p.add_argument("--list", action="store_true", help="print the points; needs no PyTorch")
     return p
 
 
+def above_zero(text):
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{text}' is not above 0")
+    return number
+
+
 def families_of(options):
-    names = options.only.split(",")
+    names = list(dict.fromkeys(options.only.split(",")))
     unknown = [name for name in names if name not in points.FAMILIES]
     if unknown:
         raise ValueError(f"--only: no family '{unknown[0]}', there are {', '.join(points.FAMILIES)}")
-    if options.seconds <= 0:
-        raise ValueError("--seconds is above 0")
     return names
+
+
+def make_folder(folder):
+    """Where tables are written; now, rather than after a measurement."""
+    os.makedirs(folder, exist_ok=True)
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"{folder}: nothing can be written there")
 
 
 def import_torch():
@@ -55,6 +68,10 @@ def import_torch():
         raise NoDevice(f"PyTorch is not installed, or cannot be loaded: {error}") from error
     if not torch.cuda.is_available():
         raise NoDevice("PyTorch finds no GPU: torch.cuda.is_available() is False")
+    try:
+        import kernels  # noqa: F401
+    except (ImportError, AttributeError) as error:
+        raise NoDevice(f"PyTorch {torch.__version__} is too old: {error}") from error
     return torch
 
 
@@ -111,13 +128,15 @@ def measure(torch, family, options):
     import kernels
 
     rows = []
+    seconds = options.seconds / 10 if family in points.SHORT else options.seconds
     for point in points.of(family):
         try:
             run, graph = getattr(kernels, family)(point)
             run = in_graph(torch, run) if graph else run
-            rows.append([*point.values(), f"{microseconds_of(torch, run, options.seconds):.6g}"])
-        except (RuntimeError, NotImplementedError, AttributeError) as error:
-            print(f"left out: {family} {point}: {str(error).splitlines()[0]}", file=sys.stderr)
+            rows.append([*point.values(), f"{microseconds_of(torch, run, seconds):.6g}"])
+        except (RuntimeError, NotImplementedError, AttributeError, TypeError, ValueError) as error:
+            why = (str(error).splitlines() or [type(error).__name__])[0]
+            print(f"left out: {family} {point}: {why}", file=sys.stderr)
         torch.cuda.empty_cache()
     return rows
 
@@ -145,6 +164,7 @@ def main(arguments):
                 for point in points.of(family):
                     print(family, *(f"{key}={value}" for key, value in point.items()))
             return OK
+        make_folder(options.folder)
         torch = import_torch()
         torch.manual_seed(1)
         torch.backends.cudnn.benchmark = True

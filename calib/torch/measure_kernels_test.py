@@ -46,7 +46,14 @@ class Options(unittest.TestCase):
         self.assertIn("no family 'gemms', there are attention, ", err)
 
     def test_no_time_is_refused(self):
-        self.assertEqual(run("--list", "--seconds", "0")[0], 2)
+        for text in ("0", "nan", "inf", "-1"):
+            self.assertEqual(run("--list", "--seconds", text)[0], 2, text)
+
+    def test_a_folder_that_cannot_be_made_is_found_before_measuring(self):
+        with tempfile.NamedTemporaryFile() as file:
+            code, _, err = run("--folder", file.name + "/below")
+        self.assertEqual(code, 4)
+        self.assertIn("measure_kernels.py: ", err)
 
 
 class Points(unittest.TestCase):

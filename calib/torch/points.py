@@ -5,6 +5,9 @@ FAMILIES = ["attention", "convolution", "products", "experts", "memory"]
 # Families whose tables `stepsim calibrate fit` reads.
 SCHEMA = ["attention", "convolution"]
 
+# Families that are timed as a short benchmark, at the GPU's highest clock.
+SHORT = ["convolution"]
+
 TOKENS = 16384  # of attention, whatever the sequence
 
 # Tokens, outputs and inputs of linear layers: Llama, GPT-3, GPT-2, heads, parts of tensor ranks.
