@@ -214,7 +214,7 @@ std::string band_table() {
 /// Kinds of model with fewer rows say little.
 constexpr int kRowsThatSay = 30;
 
-/// Of the kinds of model with enough rows, the best and the worst by their mean error.
+/// The kinds of model with enough rows, each with its mean error and bias.
 std::string kind_sentence() {
   std::map<std::string, Both> kinds;
   for (const RecordedRuns& run : record()) kinds[run.traits.model].add(run);
@@ -241,9 +241,9 @@ std::string band_sentence() {
   }
   return wrapped(fmt::format(
       "{:.0f} % of {} runs lie within the range that all other sources give for them, which is "
-      "{:.0f} % wide in the mean: from {:.0f} % of {} to {:.0f} % of {}.",
-      100 * all.share(), all.rows, 100 * all.width, 100 * least->share(), least->family,
-      100 * most->share(), most->family));
+      "{:.0f} % wide in the mean: the least of {} ({:.0f} %), the most of {} ({:.0f} %).",
+      100 * all.share(), all.rows, 100 * all.width, least->family, 100 * least->share(),
+      most->family, 100 * most->share()));
 }
 
 const ErrorRecord& errors() {
