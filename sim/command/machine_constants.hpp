@@ -15,7 +15,7 @@ struct MachineConstant {
   double known_sd;  ///< of its natural logarithm among machines of one kind
   /// Makes the constant so many times as slow; false: the scenario has none.
   bool (*slow)(Scenario& scenario, double times);
-  /// What states it as it is now: "host.speed=0.54".
+  /// What states it as it is now: "host.speed=0.71".
   std::vector<std::string> (*settings)(const Scenario& scenario);
 };
 

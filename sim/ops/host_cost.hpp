@@ -36,7 +36,7 @@ inline constexpr HostCost between_calls{48.668_us, 48.668_us, 7.823_us};
 namespace host_published {
 /// The host's time for a collective besides its launch: c10d, streams that wait for each other,
 /// events, NCCL. All of it is 70 us, the least of three all-reduces that are stated whole or
-/// nearly; 16 us of them are the launch.
+/// nearly, of which 16 us are taken for the launch.
 inline constexpr Seconds collective = 54_us;
 /// The time by which a linear module of Transformer Engine takes the host longer, forward, than one
 /// of PyTorch or Megatron-LM beside the same GPU: between the second and the third of four

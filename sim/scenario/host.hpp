@@ -30,13 +30,14 @@ inline constexpr double kUsualCpuSpeed = 0.64;
 
 /// CPU time of an operator of PyTorch with its launch, among the calls of a layer, at a speed of 1.
 /// Three layers beside an H100 whose CPU has a speed of 0.29 take 34.4 us an operator, less what
-/// their other calls take there (calib/measured/h100_host.csv). A loop over one operator takes half
-/// as long.
+/// their other calls take there (calib/measured/h100_host.csv). Loops over one operator, forward
+/// alone, take 14.5 to 24.1 us.
 inline constexpr Seconds kOperatorLaunch = 10_us;
 
-/// CPU time of a kernel that torch.compile's Python launches, with the tensor that it allocates, its
-/// checks, or a product of PyTorch, at a speed of 1. A Llama that is too small for its GPU takes 30
-/// us a kernel there. Llama 1B beside a B200 takes 31 us (stas00/ml-engineering, docs/host.md), a
+/// CPU time of a kernel that torch.compile's Python launches, with the tensor that it allocates,
+/// its checks, or a product of PyTorch, at a speed of 1. A Llama that is too small for its H100
+/// takes 29.6 us a kernel, compiled, on a CPU of speed 0.29 (calib/measured/h100_host.csv). Llama 1B
+/// beside a B200 takes 31 us on a CPU that should be faster (stas00/ml-engineering, docs/host.md), a
 /// Triton kernel in a loop 6.8 us (meta-pytorch/tritonbench pull request 1017).
 inline constexpr Seconds kInductorLaunch = 8.6_us;
 

@@ -434,6 +434,8 @@ TEST_CASE("Python's launches go by the speed of the CPU") {
   CHECK(launch("mode: compiled", Framework::pytorch_fsdp2) ==
         doctest::Approx(8.6 / kUsualCpuSpeed));
   CHECK(launch("mode: compiled", Framework::megatron) == doctest::Approx(3));
+  const Setting measured{.host = "mode: compiled, speed: 0.29", .more = "framework: pytorch-fsdp2"};
+  CHECK(with(measured).scenario.host.launch.seconds() == doctest::Approx(8.6e-6 / 0.29));
   CHECK(launch("mode: graph", Framework::pytorch_fsdp2) == doctest::Approx(5));
 }
 

@@ -33,8 +33,9 @@ bool launches_each(const Pass& pass) {
 }
 
 /// A tensor that C++ wraps takes the host as long as a view without a graph. On a DGX H100 that is
-/// 2.45 us: 6.03 us of the server of calib/measured/h100_calls.csv, where a linear module takes 33.1
-/// us, for 13.48 of a DGX H100's (scenarios/clusters/dgx-h100.yaml).
+/// 2.45 us: the 6.028 us of a server beside an H100 (calib/measured/h100_calls.csv), where a linear
+/// module takes 33.1 us and on a DGX H100 13.48 (scenarios/clusters/dgx-h100.yaml). The CPU of
+/// calib/measured/host.csv, which has no GPU, over the speed of 0.71 would say 1.9 us.
 constexpr Seconds kTensor = 2.45_us;
 /// The host's time for one product more of a group: cuBLASLt is asked for an algorithm before each
 /// (NVIDIA/TransformerEngine transformer_engine/common/gemm/cublaslt_gemm.cu, cublas_gemm). Eight
@@ -54,7 +55,7 @@ constexpr Seconds kNextQuantised = 8 * kTensor;
 /// The host's time for Python of one weight more in the function of a grouped linear layer, at a
 /// speed of 0.71: 1.7 and 3.1 us in a loop on the measured CPU (calib/host/grouped.py), and twice
 /// that among other calls (calib/README.md). On a GB200 a whole MLP of 64 experts takes 1.2 and 2.1
-/// ms without kernels for each (NVIDIA/TransformerEngine issue 2897), which is 9 and 16 us a weight.
+/// ms without kernels for each (NVIDIA/TransformerEngine issue 2897): 9 and 16 us a weight.
 constexpr Seconds kNextWeightForward = 5_us, kNextWeightBackward = 9_us;
 
 /// The kernel as one for each expert.

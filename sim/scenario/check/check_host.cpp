@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/scenario/check/check.hpp"
+#include "sim/scenario/describe/frameworks.hpp"
 #include "sim/scenario/host_period.hpp"
 #include "sim/scenario/names.hpp"
 
@@ -79,7 +80,8 @@ void check_pace(const Scenario& s, const KeyReports& keys) {
     if (s.host.mode == HostMode::compiled || s.host.graph())
       keys.report({"host.pace", "state host.mode: eager"},
                   "mode is {}, which calls none of PyTorch's modules", name_of(s.host.mode));
-  } else if (s.host.speed != s.cluster.cpu_speed.value_or(kUsualCpuSpeed) &&
+  } else if (!compiles_to_python(s.framework, s.host.mode) &&
+             s.host.speed != s.cluster.cpu_speed.value_or(kUsualCpuSpeed) &&
              std::ranges::find(kFormerCpuSpeeds, s.host.speed) == std::end(kFormerCpuSpeeds)) {
     keys.report({"host.speed", "state host.pace: calls"},
                 "it is that of calls, but pace is launches");

@@ -80,7 +80,8 @@ void describe(Io& io, Host& h) {
            "looks for NaN in what each backward kernel has written, and waits for that");
   io.fallback(h.speed, h.speed, "the cluster's cpu_speed, else 0.64");
   io.field("speed", h.speed, positive,
-           "pace calls: of a core, over the one that was measured (calib/measured/host.csv)");
+           "pace calls, or compiled by PyTorch: of a core, over the one that was measured "
+           "(calib/measured/host.csv)");
   io.fallback(h.launch, default_launch(io.framework(), h.mode, h.pace, h.speed),
               "16 us, pace calls: 10 us / speed; compiled: 3 us, PyTorch's: 8.6 us / speed; graph: "
               "5 us");

@@ -259,10 +259,14 @@ HostPace default_pace(std::optional<Framework> framework, HostMode mode) {
   return framework && calls_modules ? HostPace::calls : HostPace::launches;
 }
 
+bool compiles_to_python(std::optional<Framework> framework, HostMode mode) {
+  return mode == HostMode::compiled &&
+         (is_pytorch(framework) || framework == Framework::deepspeed);
+}
+
 Seconds default_launch(std::optional<Framework> framework, HostMode mode, HostPace pace,
                        double speed) {
-  const bool is_python = is_pytorch(framework) || framework == Framework::deepspeed;
-  if (mode == HostMode::compiled && is_python) return kInductorLaunch / speed;
+  if (compiles_to_python(framework, mode)) return kInductorLaunch / speed;
   if (mode != HostMode::graph && pace == HostPace::calls) return kOperatorLaunch / speed;
   return default_launch(mode);
 }

@@ -39,8 +39,10 @@ std::optional<std::int64_t> default_vocabulary_multiple(std::optional<Framework>
 bool default_batch_p2p_sync(std::optional<Framework> framework, bool overlap_p2p);
 /// Modules that Python calls one by one take their time; without a framework none are known.
 HostPace default_pace(std::optional<Framework> framework, HostMode mode);
-/// What torch.compile writes is Python, what XLA writes is not. `speed`: of the host's CPU, by which
-/// operators go where calls take time, too.
+/// What torch.compile writes is Python, what XLA writes is not.
+bool compiles_to_python(std::optional<Framework> framework, HostMode mode);
+/// `speed`: of the host's CPU, by which Python's launches go: compiled ones, and operators' where
+/// calls take time.
 Seconds default_launch(std::optional<Framework> framework, HostMode mode, HostPace pace,
                        double speed);
 /// Whether tensor parallelism is PyTorch's own, by DTensor.

@@ -19,9 +19,10 @@ bool has_convolutions(const Scenario& s) { return std::holds_alternative<ResNet>
 bool has_preconditioners(const Scenario& s) {
   return s.training.optimizer == kSoap || s.training.optimizer == kShampoo;
 }
-/// Calls are counted on a CPU of which the cluster says nothing.
-bool counts_calls_of_any_cpu(const Scenario& s) {
-  return s.host.counts_calls() && !s.cluster.cpu_speed;
+/// Python's calls and launches take time on a CPU of which the cluster says nothing.
+bool runs_python_on_any_cpu(const Scenario& s) {
+  const bool runs = s.host.counts_calls() || compiles_to_python(s.framework, s.host.mode);
+  return runs && !s.cluster.cpu_speed;
 }
 bool has_replicas(const Scenario& s) { return s.data_parallel() > 1; }
 
@@ -48,7 +49,7 @@ constexpr Row kRows[] = {
     {"parallelism.data.sharding", "parallelism.data.sharding", has_replicas},
     {"data", "data", always},
     {"host", "host.mode", always},
-    {"host.speed", "host.speed", counts_calls_of_any_cpu},
+    {"host.speed", "host.speed", runs_python_on_any_cpu},
     {"training.convolution_autotuning", "training.convolution_autotuning", has_convolutions},
     {"checkpoint", "checkpoint", is_long},
     {"reliability", "reliability", is_long, "as Llama 3 405B"},
