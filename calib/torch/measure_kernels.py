@@ -22,6 +22,9 @@ import points
 OK, BAD_INPUT, NO_DEVICE, IO = 0, 2, 3, 4
 
 
+SHORTER = 10  # how many times less long the families of points.SHORT are timed
+
+
 class NoDevice(Exception):
     """PyTorch or a GPU is missing; the text says which."""
 
@@ -34,13 +37,16 @@ def parser():
     p.add_argument("--folder", default=".", help="where a table of each family is written")
     p.add_argument("--seconds", type=above_zero, default=0.2,
                    help="each point is timed for as long, after half of it that warms up; a tenth of "
-                        "it for convolutions, whose fit takes them for a short benchmark")
+                        "it for convolutions, which a profile has at the highest clock")
     p.add_argument("--list", action="store_true", help="print the points; needs no PyTorch")
     return p
 
 
 def above_zero(text):
-    number = float(text)
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0
     if not 0 < number < float("inf"):
         raise argparse.ArgumentTypeError(f"'{text}' is not above 0")
     return number
@@ -128,7 +134,7 @@ def measure(torch, family, options):
     import kernels
 
     rows = []
-    seconds = options.seconds / 10 if family in points.SHORT else options.seconds
+    seconds = options.seconds / SHORTER if family in points.SHORT else options.seconds
     for point in points.of(family):
         try:
             run, graph = getattr(kernels, family)(point)

@@ -5,7 +5,8 @@ FAMILIES = ["attention", "convolution", "products", "experts", "memory"]
 # Families whose tables `stepsim calibrate fit` reads.
 SCHEMA = ["attention", "convolution"]
 
-# Families that are timed as a short benchmark, at the GPU's highest clock.
+# Families that are timed for a tenth of the time, as a short benchmark at the GPU's highest clock:
+# a profile's factors are of such, and `sustained` comes on top of them.
 SHORT = ["convolution"]
 
 TOKENS = 16384  # of attention, whatever the sequence
