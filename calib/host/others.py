@@ -87,4 +87,3 @@ def optimizer_tensor(repetitions):
         return (time.thread_time_ns() - begin) / 1e3 / CALLS
 
     return median_of(run, repetitions)
-

@@ -21,7 +21,6 @@ import points
 
 OK, BAD_INPUT, NO_DEVICE, IO = 0, 2, 3, 4
 
-
 SHORTER = 10  # how many times less long the families of points.SHORT are timed
 
 

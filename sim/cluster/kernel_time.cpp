@@ -24,7 +24,8 @@ double unaligned(const Gemm& gemm, const GemmProfile& p) {
 }
 
 /// Time under load over time in a short benchmark. A power limit slows the clock of kernels that
-/// keep all tensor cores busy. Those that stop for their sums draw less power, and are slow already.
+/// keep all tensor cores busy. Those that stop for their sums draw less power, and are slow
+/// already.
 double under_load(const Gemm& gemm, const GemmProfile& p) {
   const bool stops = gemm.split_accumulator && !gemm.blockwise;
   return stops ? std::max(p.sustained, p.split_accumulator) : p.sustained;

@@ -36,9 +36,9 @@ inline constexpr Seconds kOperatorLaunch = 10_us;
 
 /// CPU time of a kernel that torch.compile's Python launches, with the tensor that it allocates,
 /// its checks, or a product of PyTorch, at a speed of 1. A Llama that is too small for its H100
-/// takes 29.6 us a kernel, compiled, on a CPU of speed 0.29 (calib/measured/h100_host.csv). Llama 1B
-/// beside a B200 takes 31 us on a CPU that should be faster (stas00/ml-engineering, docs/host.md), a
-/// Triton kernel in a loop 6.8 us (meta-pytorch/tritonbench pull request 1017).
+/// takes 29.6 us a kernel, compiled, on a CPU of speed 0.29 (calib/measured/h100_host.csv). Llama
+/// 1B beside a B200 takes 31 us on a CPU that should be faster (stas00/ml-engineering,
+/// docs/host.md), a Triton kernel in a loop 6.8 us (meta-pytorch/tritonbench pull request 1017).
 inline constexpr Seconds kInductorLaunch = 8.6_us;
 
 /// CPU time to launch one kernel, where neither scenario nor framework says, and where nothing else

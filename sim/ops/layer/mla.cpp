@@ -28,11 +28,11 @@ void add_shared_keys(Items& items, const Pass& pass, CollectiveOp op, std::int64
   add_tensor_collective(items, op, pass.activation(width));
 }
 
-/// Operators of eager PyTorch for rotary positions beyond the one kernel that stands for their bytes (NVIDIA/Megatron-LM
-/// megatron/core/models/common/embeddings/rope_utils.py, _apply_rotary_pos_emb_bshd): forward the
-/// pairs are joined, sines and cosines made, scaled and narrowed (3 each), a half is negated and
-/// joined, both products and their sum, and what has no positions is joined. Backward those that a
-/// gradient passes.
+/// Operators of eager PyTorch for rotary positions beyond the one kernel that stands for their
+/// bytes (NVIDIA/Megatron-LM megatron/core/models/common/embeddings/rope_utils.py,
+/// _apply_rotary_pos_emb_bshd): forward the pairs are joined, sines and cosines made, scaled and
+/// narrowed (3 each), a half is negated and joined, both products and their sum, and what has no
+/// positions is joined. Backward those that a gradient passes.
 constexpr double kRotaryForward = 12, kRotaryBackward = 7;
 
 Launch by_operators(Launch kernel, double more) {
