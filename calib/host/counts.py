@@ -18,6 +18,8 @@ NORMS = {"native_layer_norm", "native_layer_norm_backward", "_softmax", "_softma
 
 def kind_of(operator):
     name = str(operator).split(".")[1]
+    if name.startswith("empty") or name == "new_empty":
+        return "empty"
     if name in VIEWS:
         return "view"
     if name in PRODUCTS:
