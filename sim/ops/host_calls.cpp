@@ -18,7 +18,8 @@ HostCalls HostCalls::times(int n) const {
   for (int* number :
        {&all.modules, &all.functions, &all.scripted, &all.forks, &all.views,
         &all.views_in_functions, &all.views_backward, &all.views_in_backward_functions,
-        &all.products, &all.layers, &all.engine_linears})
+        &all.products, &all.layers, &all.engine_linears, &all.engine_layers,
+        &all.engine_parts, &all.engine_weights})
     *number *= n;
   return all;
 }
@@ -30,7 +31,11 @@ Seconds host_time(const HostCalls& c, int kernels, HostPass pass) {
   Seconds time = all(host_cost::module, c.modules) + all(host_cost::function, c.functions) +
                  all(host_cost::scripted, c.scripted) + all(host_cost::fork, c.forks) +
                  all(host_cost::view, c.views) + all(host_cost::product, c.products) +
-                 all(host_cost::between_calls, c.layers);
+                 all(host_cost::between_calls, c.layers) +
+                 all(host_cost::engine_linear, c.engine_linears) +
+                 all(host_cost::engine_layer, c.engine_layers) +
+                 all(host_cost::engine_part, c.engine_parts) +
+                 all(host_cost::engine_weight, c.engine_weights);
   if (pass != HostPass::backward)
     return time + host_cost::view.no_graph * static_cast<double>(c.views_in_functions);
   const int nodes = c.views + c.products + (c.in_functions ? 0 : kernels);
@@ -38,11 +43,6 @@ Seconds host_time(const HostCalls& c, int kernels, HostPass pass) {
   return time + all(host_cost::node, nodes) + all(host_cost::view, c.views_backward) +
          all(host_cost::product, c.products) +
          host_cost::view.no_graph * static_cast<double>(c.views_in_backward_functions);
-}
-
-Seconds published_time(const HostCalls& c, HostPass pass) {
-  if (pass == HostPass::backward) return {};
-  return host_published::engine_linear * static_cast<double>(c.engine_linears);
 }
 
 }  // namespace stepsim

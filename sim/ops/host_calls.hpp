@@ -19,8 +19,11 @@ struct HostCalls {
   int views_backward = 0;      ///< views that nodes make besides undoing a view
   int views_in_backward_functions = 0;
   int products = 0;           ///< products that the op has as one kernel with others
-  int layers = 0;             ///< layers of Megatron-LM, with Python between calls
+  int layers = 0;             ///< layers of Megatron-LM's own modules, with Python between calls
   int engine_linears = 0;     ///< linear modules that are Transformer Engine's
+  int engine_layers = 0;      ///< layers of Megatron Core around Transformer Engine's modules
+  int engine_parts = 0;       ///< router, dispatcher, experts of Megatron Core
+  int engine_weights = 0;     ///< weights of experts in a module beyond its first
   bool in_functions = false;  ///< true: the op's kernels are launched within functions
 
   HostCalls times(int n) const;
@@ -30,7 +33,5 @@ enum class HostPass { forward, no_graph, backward };
 
 /// The time of an op's calls; `kernels`: those that its forward pass launches.
 Seconds host_time(const HostCalls& calls, int kernels, HostPass pass);
-/// What the calls take besides on any host, as published (host_published).
-Seconds published_time(const HostCalls& calls, HostPass pass);
 
 }  // namespace stepsim

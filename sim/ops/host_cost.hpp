@@ -27,8 +27,20 @@ inline constexpr HostCost checkpoint{5.963_us, 7.120_us, 16.235_us};
 inline constexpr HostCost parameter{0_us, 0_us, 1.732_us};
 inline constexpr HostCost hook{0_us, 0_us, 2.805_us};
 inline constexpr HostCost optimizer_tensor{0_us, 0.427_us, 0_us};
-/// Python between the calls of a layer of Megatron-LM: the whole layer less its parts.
-inline constexpr HostCost between_calls{48.668_us, 48.668_us, 7.823_us};
+
+// calib/measured/host_megatron.csv and host_megatron_core.csv: layers of Megatron-LM whose Python
+// ran whole, less their operators and the calls above.
+/// Python between the calls of a layer of Megatron-LM's own modules.
+inline constexpr HostCost between_calls{137.3_us, 108.8_us, 57.0_us};
+/// Of a layer of Megatron Core whose modules are Transformer Engine's: attention's chooses a kernel
+/// in each pass.
+inline constexpr HostCost engine_layer{321_us, 310_us, 20_us};
+/// What a linear module of Transformer Engine takes longer than PyTorch's, both in a loop.
+inline constexpr HostCost engine_linear{20.0_us, 13.6_us, 30.3_us};
+/// Of each third of Megatron Core's layer of experts: router, dispatcher, experts, which take 174,
+/// 174 and 163 us forward with their operators; and of one weight more.
+inline constexpr HostCost engine_part{137_us, 110_us, 74_us};
+inline constexpr HostCost engine_weight{12.9_us, 11.5_us, 16.3_us};
 }  // namespace host_cost
 
 /// calib/measured/host_cuda.csv: what others published, each of a machine of its own with a GPU, so
@@ -38,10 +50,6 @@ namespace host_published {
 /// events, NCCL. All of it is 70 us, the least of three all-reduces that are stated whole or
 /// nearly, of which 16 us are taken for the launch.
 inline constexpr Seconds collective = 54_us;
-/// The time by which a linear module of Transformer Engine takes the host longer, forward, than one
-/// of PyTorch or Megatron-LM beside the same GPU: between the second and the third of four
-/// measured.
-inline constexpr Seconds engine_linear = 60_us;
 }  // namespace host_published
 
 }  // namespace stepsim

@@ -35,6 +35,8 @@
 // (huggingface/transformers src/transformers/models/gemma2/modeling_gemma2.py,
 // eager_attention_forward); a sink is one more column, so that the scores are copied beside it, and
 // their gradient back (src/transformers/models/gpt_oss/modeling_gpt_oss.py).
+#include <utility>
+
 #include "sim/ops/layer/layers.hpp"
 #include "sim/ops/style/style.hpp"
 
@@ -241,6 +243,8 @@ Op core_attention(const Pass& pass, const AttentionShape& a) {
   op.core_attention = true;
   op.calls = pass.style->modules.attention(is_fused_attention(a.kernel),
                                            a.dropout && !pass.sequence_parallel);
+  if (pass.style->engine_linears > 0)
+    op.calls.engine_layers = std::exchange(op.calls.layers, 0);
   op.output = Bytes{pass.element() * static_cast<double>(pass.tokens() * a.heads * a.values())};
   const bool copies = !is_fused_attention(a.kernel) && moves_heads(pass, a);
   join_queries(op, pass, a);

@@ -8,6 +8,11 @@
 #include "sim/ops/layer/expert_calls.hpp"
 
 namespace stepsim {
+namespace {
+
+int parts(const Pass& pass) { return pass.place.keeps_placeholders ? 1 : 0; }
+
+}  // namespace
 
 HostCalls router_calls(const Pass& pass) {
   if (!pass.megatrons_experts) return {};
@@ -15,13 +20,14 @@ HostCalls router_calls(const Pass& pass) {
   // scores and what scales the loss: the others are operators.
   return {.functions = pass.experts.router_fusion ? 5 : 2,
           .views = 2,
+          .engine_parts = parts(pass),
           .in_functions = pass.experts.router_fusion};
 }
 
 HostCalls dispatch_calls(const Pass& pass, std::int64_t local) {
   if (!pass.megatrons_experts) return {};
   // The layer's module. A function each for a permutation, an exchange and a sort.
-  HostCalls calls{.views = 3, .in_functions = true};
+  HostCalls calls{.views = 3, .engine_parts = parts(pass), .in_functions = true};
   const bool alone = pass.experts.degree == 1;
   switch (pass.experts.dispatcher) {
     case Dispatcher::all_to_all:
@@ -67,11 +73,17 @@ HostCalls combine_calls(const Pass& pass, std::int64_t local) {
   return calls;
 }
 
-HostCalls expert_calls(const Pass& pass) {
+HostCalls expert_calls(const Pass& pass, std::int64_t local) {
   if (!pass.megatrons_experts || !pass.place.keeps_placeholders) return {};
   // The MLP, its linear layers, and the activation, which is a function around scripted ones. What
-  // each expert takes of them is in moe.cpp.
-  return {.modules = 3, .functions = 3, .scripted = 1, .engine_linears = 2, .in_functions = true};
+  // C++ takes for each expert is in moe.cpp.
+  return {.modules = 3,
+          .functions = 3,
+          .scripted = 1,
+          .engine_linears = 2,
+          .engine_parts = 1,
+          .engine_weights = 2 * static_cast<int>(local - 1),
+          .in_functions = true};
 }
 
 }  // namespace stepsim

@@ -15,6 +15,6 @@ HostCalls dispatch_calls(const Pass& pass, std::int64_t local);
 /// What brings the experts' outputs back.
 HostCalls combine_calls(const Pass& pass, std::int64_t local);
 /// Two linear layers of all experts of a rank, and the activation between them.
-HostCalls expert_calls(const Pass& pass);
+HostCalls expert_calls(const Pass& pass, std::int64_t local);
 
 }  // namespace stepsim

@@ -52,11 +52,6 @@ constexpr Seconds kNextCast = 5_us;
 /// attributes that are read or set (transformer_engine/pytorch/csrc/extensions/cast.cpp,
 /// split_quantize).
 constexpr Seconds kNextQuantised = 8 * kTensor;
-/// The host's time for Python of one weight more in the function of a grouped linear layer, at a
-/// speed of 0.71: 1.7 and 3.1 us in a loop on the measured CPU (calib/host/grouped.py), and twice
-/// that among other calls (calib/README.md). On a GB200 a whole MLP of 64 experts takes 1.2 and 2.1
-/// ms without kernels for each (NVIDIA/TransformerEngine issue 2897): 9 and 16 us a weight.
-constexpr Seconds kNextWeightForward = 5_us, kNextWeightBackward = 9_us;
 
 /// The kernel as one for each expert.
 void launch_each(Launch& launch, std::int64_t experts, Seconds next) {
@@ -97,8 +92,8 @@ void add_weight_casts(Items& items, const Pass& pass, const Rows& rows, const Gr
 }
 
 /// Transformer Engine launches a product for each expert (transformer_engine/common/gemm/
-/// cublaslt_gemm.cu, nvte_multi_tensor_gemm); `weight`: Python of each expert's weight before it.
-void add_product(Items& items, const Pass& pass, Launch product, Seconds weight = {}) {
+/// cublaslt_gemm.cu, nvte_multi_tensor_gemm).
+void add_product(Items& items, const Pass& pass, Launch product) {
   const std::int64_t experts = std::get<Gemm>(product.work).batch;
   if (launches_each(pass)) {
     auto& gemm = std::get<Gemm>(product.work);
@@ -106,8 +101,6 @@ void add_product(Items& items, const Pass& pass, Launch product, Seconds weight 
     gemm.one_by_one = true;
     launch_each(product, experts, kNextProduct + kNextOperands);
   }
-  if (pass.place.keeps_placeholders && pass.megatrons_experts)
-    product.more_launches += weight * static_cast<double>(experts - 1);
   items.emplace_back(std::move(product));
 }
 
@@ -144,8 +137,7 @@ void add_forward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinear
   add_operand(op.forward, pass, name, rows.computed * static_cast<double>(l.in), l.first,
               rows.local);
   add_weight_casts(op.forward, pass, rows, l, true);
-  add_product(op.forward, pass, grouped_gemm(name, pass, rows.each, l.out, l.in, rows.local),
-              kNextWeightForward);
+  add_product(op.forward, pass, grouped_gemm(name, pass, rows.each, l.out, l.in, rows.local));
   op.parameters.insert(op.parameters.end(), static_cast<std::size_t>(rows.local),
                        static_cast<double>(l.in * l.out));
   if (l.bias && !l.first)
@@ -175,8 +167,7 @@ void add_backward(Op& op, const Pass& pass, const Rows& rows, const GroupedLinea
               !l.first, rows.local);
   add_product(op.backward, pass,
               grouped_gemm(name + " dgrad", pass, rows.each, l.in, l.out, rows.local,
-                           LinearProduct::input_gradient),
-              kNextWeightBackward);
+                           LinearProduct::input_gradient));
   add_product(op.backward, pass,
               grouped_gemm(name + " wgrad", pass, l.in, l.out, rows.each, rows.local,
                            LinearProduct::weight_gradient));
@@ -298,7 +289,7 @@ Op expert_mlps(const Pass& pass, const ExpertShape& shape) {
   const double one = pass.element() * rows.computed * static_cast<double>(ffn);
   Op op;
   op.name = "experts";
-  op.calls = expert_calls(pass);
+  op.calls = expert_calls(pass, rows.local);
   op.expert = pass.expert_mesh.is_own();
   const double all = row_bytes(pass, shape) * rows.computed;
   add_padding(op.forward, pass, "pad rows", all);

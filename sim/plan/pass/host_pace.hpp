@@ -21,9 +21,7 @@ double published_scale(const Scenario& scenario);
 class HostPaceMeter {
  public:
   explicit HostPaceMeter(const Scenario& scenario)
-      : scale_(host_scale(scenario)),
-        published_scale_(published_scale(scenario)),
-        hooks_(modules_of(scenario.training).has_hooks) {}
+      : scale_(host_scale(scenario)), hooks_(modules_of(scenario.training).has_hooks) {}
 
   /// The op's calls: its forward pass, recorded or without a graph, or its backward pass.
   void spend(const Op& op, HostPass pass);
@@ -34,7 +32,7 @@ class HostPaceMeter {
   double take() { return std::exchange(pending_, 0); }
 
  private:
-  double scale_, published_scale_;
+  double scale_;
   bool hooks_;  ///< Megatron-LM's, in Python
   double pending_ = 0;
 };
