@@ -72,7 +72,7 @@ def per_layer(few, many):
     return [(b - a) / (MANY - FEW) for a, b in zip(few, many)]
 
 
-def watched(model, run, costs, column):
+def watched(run, costs, column):
     """What operators that launch kernels take, and kernels that are played."""
     import kernels
     from counts import Watch
@@ -91,11 +91,11 @@ def operators(model, costs):
     import torch
 
     model.clear()
-    output, forward = watched(model, model.forward, costs, 0)
-    _, backward = watched(model, lambda: model.backward(output), costs, 2)
+    output, forward = watched(model.forward, costs, 0)
+    _, backward = watched(lambda: model.backward(output), costs, 2)
     model.finish()
     with torch.no_grad():
-        _, no_graph = watched(model, model.forward, costs, 1)
+        _, no_graph = watched(model.forward, costs, 1)
     return forward, no_graph, backward
 
 
@@ -205,14 +205,23 @@ def main(arguments):
     head = measure_host.head()
     costs = measure_host.read_table(HERE.parents[1] / "measured" / "host.csv")
     begin(Path(options.megatron).resolve(), options.engine and Path(options.engine).resolve())
-    rows = module_rows(costs, options) if options.engine else []
+    rows = []
+
+    def add(more):
+        for row in more:
+            print("  ".join(text.rjust(11) if i else text.ljust(48) for i, text in enumerate(row)),
+                  flush=True)
+        rows.extend(more)
+
+    add([measure_host.COLUMNS])
+    if options.engine:
+        add(module_rows(costs, options))
     for name, make in kinds(options.engine).items():
-        rows += rows_of(name, *measured(make, costs, options))
-        print(*rows[-2:], sep="\n", flush=True)
+        add(rows_of(name, *measured(make, costs, options)))
     if options.table:
         head[-1] = "# Microseconds a layer by calib/host/frameworks/real_layers.py; spread: half " \
                    "of what rounds differ by, at most"
-        measure_host.write_table(options.table, head, rows)
+        measure_host.write_table(options.table, head, rows[1:])
     return OK
 
 
