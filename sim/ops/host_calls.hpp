@@ -27,6 +27,7 @@ struct HostCalls {
   bool in_functions = false;  ///< true: the op's kernels are launched within functions
 
   HostCalls times(int n) const;
+  HostCalls& operator+=(const HostCalls& other);
 };
 
 enum class HostPass { forward, no_graph, backward };

@@ -144,6 +144,7 @@ struct RecomputeRegion {
   std::size_t before = 0;  ///< the op whose backward pass needs it again
   std::size_t first = 0;   ///< the first op that keeps some of it
   Items forward;           ///< what is repeated
+  HostCalls calls;         ///< of what is repeated; a layer's own Python is not
   Bytes dropped;           ///< bytes that it drops of what the block's ops save
   ForwardFlops flops;      ///< FLOPs of what is repeated
 };

@@ -29,6 +29,15 @@ namespace {
 
 using Names = std::initializer_list<std::string_view>;
 
+constexpr HostCalls kNone{.modules = 0};
+
+/// The op's calls, but for Python of the layer, which attention's op has.
+void add_calls(RecomputeRegion& region, const Op& op) {
+  HostCalls calls = op.calls;
+  calls.layers = calls.engine_layers = 0;
+  region.calls += calls;
+}
+
 struct Layer {
   explicit Layer(const Block& of) : block(of), ops(of.order()) {}
 
@@ -43,13 +52,14 @@ struct Layer {
 
   /// A region that runs those of these ops again that the layer has; `before` is the last of them.
   RecomputeRegion region(RecomputeModule module, Names names) const {
-    RecomputeRegion result{.module = module};
+    RecomputeRegion result{.module = module, .calls = kNone};
     for (const std::string_view name : names) {
       const Op* op = find(name);
       if (op == nullptr) continue;
       if (result.forward.empty()) result.first = index(op);
       result.before = index(op);
       result.forward.insert(result.forward.end(), op->forward.begin(), op->forward.end());
+      add_calls(result, *op);
       result.dropped += op->saved;
       (op->core_attention ? result.flops.attention : result.flops.products) += op->flops;
     }
@@ -136,8 +146,10 @@ struct Layer {
                          .before = index(op),
                          .first = index(op),
                          .forward = op->forward,
+                         .calls = kNone,
                          .dropped = op->saved_scores,
                          .flops = {Flops{0}, op->flops}});
+      add_calls(regions.back(), *op);
     }
   }
 
@@ -166,7 +178,8 @@ struct Layer {
     for (const Op* op : {queries, keys, values, projection, up, down}) {
       if (op == nullptr) return;
     }
-    RecomputeRegion result{.module = RecomputeModule::every_second_matmul, .before = index(down)};
+    RecomputeRegion result{
+        .module = RecomputeModule::every_second_matmul, .before = index(down), .calls = kNone};
     result.first = index(ops.front());
     const bool kept_sum = scatters(*projection);
     result.dropped -= ops.front()->saved + queries->output + values->output + down->output;
@@ -178,6 +191,7 @@ struct Layer {
       if (op->core_attention) result.dropped -= op->output + op->saved_scores;
       if (behind) continue;
       behind = op == down;
+      add_calls(result, *op);
       const auto product = product_of(*op);
       result.forward.insert(result.forward.end(), op->forward.begin(), product);
       if (op == up) {
@@ -200,6 +214,7 @@ struct Layer {
     RecomputeRegion result{.module = RecomputeModule::moe_act,
                            .before = index(op),
                            .first = index(op),
+                           .calls = {.modules = 0, .functions = 1, .scripted = 1},
                            .dropped = op->saved_scores};
     for (const Item& item : op->forward) {
       const auto* launch = std::get_if<Launch>(&item);

@@ -108,7 +108,7 @@ class Settings(types.SimpleNamespace):
 
 
 class Legacy:
-    """Layers of megatron/model/transformer.py, with its fusions and dropout."""
+    """Layers of megatron/model/transformer.py, with its fusions, but for softmax's, and dropout."""
 
     def __init__(self, layers):
         import megatron.global_vars

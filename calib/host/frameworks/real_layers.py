@@ -36,20 +36,20 @@ def parser():
 
 
 def step(model):
-    """Seconds: forward, without a graph, backward."""
+    """Seconds of this thread: forward, without a graph, backward."""
     import torch
 
     model.clear()
-    begin = time.perf_counter()
+    begin = time.thread_time()
     output = model.forward()
-    forward = time.perf_counter()
+    forward = time.thread_time()
     model.backward(output)
-    backward = time.perf_counter()
+    backward = time.thread_time()
     model.finish()
     with torch.no_grad():
-        again = time.perf_counter()
+        again = time.thread_time()
         model.forward()
-        end = time.perf_counter()
+        end = time.thread_time()
     return forward - begin, end - again, backward - forward
 
 
@@ -102,6 +102,7 @@ def operators(model, costs):
 def measured(make, costs, options):
     """Of one kind of layer: the rounds' microseconds, and its operators'."""
     many, few = make(MANY), make(FEW)
+    # The larger model comes first: Megatron-LM keeps losses of experts by layer from the first step.
     for _ in range(WARM):
         step(many), step(few)
     known = sum(costs["Megatron-LM layer"])
@@ -133,10 +134,10 @@ def module_rows(costs, options):
     gradient = torch.ones(4, 8, dtype=kind)
 
     def looped(call):
-        begin = time.perf_counter()
+        begin = time.thread_time()
         for _ in range(300):
             call()
-        return (time.perf_counter() - begin) / 300 * 1e6
+        return (time.thread_time() - begin) / 300 * 1e6
 
     def times(module):
         def without():

@@ -23,12 +23,10 @@ import torch.utils.checkpoint
 PYTORCH = "2.4.0"  # what frameworks are told
 ENGINE = "2.9.0"
 # Modules that are looked for and that no layer needs.
-ABSENT = ("torch.distributed.checkpoint", "torch.distributed._tensor", "torch.distributed.fsdp",
-          "torch.distributed.device_mesh", "torch.distributed.tensor", "triton", "deep_ep",
-          "einops", "pydantic", "onnx", "onnxscript", "fused_weight_gradient_mlp_cuda",
-          "transformer_engine_torch", "transformer_engine.pytorch.onnx_extensions",
-          "megatron.core.inference.unified_memory", "megatron.core.safe_globals", "tools",
-          "tokenizers", "transformers", "sentencepiece", "regex", "nltk", "flask")
+ABSENT = ("torch.distributed.fsdp", "torch.distributed.tensor", "triton", "deep_ep", "einops",
+          "pydantic", "fused_weight_gradient_mlp_cuda", "transformer_engine_torch",
+          "transformer_engine.pytorch.onnx_extensions", "megatron.core.inference.unified_memory",
+          "megatron.core.safe_globals", "tools", "regex")
 DEVICES = (("device=\"cuda\"", "device=\"cpu\""), ("device='cuda'", "device='cpu'"),
            ("torch.device(\"cuda\")", "torch.device(\"cpu\")"), (".is_cuda", ".is_cpu"))
 

@@ -243,7 +243,7 @@ Op core_attention(const Pass& pass, const AttentionShape& a) {
   op.core_attention = true;
   op.calls = pass.style->modules.attention(is_fused_attention(a.kernel),
                                            a.dropout && !pass.sequence_parallel);
-  if (pass.style->engine_linears > 0)
+  if (pass.style->engine_linears > 0 && a.keys == 0)
     op.calls.engine_layers = std::exchange(op.calls.layers, 0);
   op.output = Bytes{pass.element() * static_cast<double>(pass.tokens() * a.heads * a.values())};
   const bool copies = !is_fused_attention(a.kernel) && moves_heads(pass, a);

@@ -82,6 +82,7 @@ Op linear(const Pass& pass, const std::string& name, LinearShape s, std::int64_t
   Op op;
   op.name = name;
   op.calls = pass.style->linear_calls();
+  if (!pass.place.keeps_placeholders) op.calls.engine_linears = 0;
   if (pass.quantises()) op.quantised = static_cast<double>(s.in * s.out);
   op.parameters = {static_cast<double>(s.in * s.out)};
   if (s.bias) op.parameters.push_back(static_cast<double>(s.out));

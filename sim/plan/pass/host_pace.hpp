@@ -25,6 +25,7 @@ class HostPaceMeter {
 
   /// The op's calls: its forward pass, recorded or without a graph, or its backward pass.
   void spend(const Op& op, HostPass pass);
+  void spend(const HostCalls& calls, HostPass pass) { spend(host_time(calls, 0, pass)); }
   void spend(Seconds time) { pending_ += time.seconds() * scale_; }
   void complete_gradient();
 

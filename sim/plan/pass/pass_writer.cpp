@@ -244,7 +244,7 @@ void run_backward(PassWriter& writer, const Block& block, const Recomputation& r
     for (const RecomputeRegion* region : regions) {
       if (!repeats || region->before != index) continue;
       writer.host().spend(host_cost::checkpoint.backward);
-      writer.host().spend(**op, HostPass::forward);
+      writer.host().spend(region->calls, HostPass::forward);
       writer.run(region->forward, Cause::recompute, PassKind::forward);
     }
     if (repeats && (*op)->has_gradient) writer.host().spend(**op, HostPass::backward);

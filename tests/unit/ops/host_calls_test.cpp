@@ -136,7 +136,7 @@ double seconds_of(const Block& block, HostPass pass) {
   return sum.seconds();
 }
 
-/// Microseconds of the calls that are counted, and of gradients: forward, without a graph, backward.
+/// Microseconds of calls that are counted, and of gradients: forward, without a graph, backward.
 std::array<double, 3> called(const Block& block) {
   std::array<Seconds, 3> sums;
   const std::array passes{HostPass::forward, HostPass::no_graph, HostPass::backward};
