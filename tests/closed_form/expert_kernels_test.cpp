@@ -227,3 +227,25 @@ TEST_CASE("calls of a layer of experts are Megatron-LM's") {
   CHECK(calls("", "combine").engine_parts == 0);
   CHECK(calls("", "experts").engine_weights == 2);
 }
+
+TEST_CASE("what is computed again makes its own calls") {
+  const OpGraph graph = build(scenario_of(experts("", std::string(kEngine) + "bf16")));
+  const Block& layer = graph.blocks[1];
+  const auto again = [&](RecomputeModule module) {
+    const auto region = std::ranges::find(layer.regions, module, &RecomputeRegion::module);
+    REQUIRE(region != layer.regions.end());
+    return region->calls;
+  };
+  // A function around scripted ones, neither products nor weights.
+  const HostCalls activation = again(RecomputeModule::moe_act);
+  CHECK(activation.functions == 1);
+  CHECK(activation.engine_linears + activation.engine_parts + activation.engine_weights == 0);
+  // Attention's module without Python of the layer.
+  const HostCalls attention = again(RecomputeModule::core_attention);
+  CHECK(attention.modules == 3);
+  CHECK(attention.layers + attention.engine_layers == 0);
+  // All three thirds of a layer of experts.
+  CHECK(again(RecomputeModule::moe).engine_parts == 3);
+  // The head is Megatron-LM's own.
+  for (const Op* op : graph.blocks.back().order()) CHECK(op->calls.engine_linears == 0);
+}
