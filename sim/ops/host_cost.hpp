@@ -28,18 +28,23 @@ inline constexpr HostCost parameter{0_us, 0_us, 1.732_us};
 inline constexpr HostCost hook{0_us, 0_us, 2.805_us};
 inline constexpr HostCost optimizer_tensor{0_us, 0.427_us, 0_us};
 
-// calib/measured/host_megatron.csv and host_megatron_core.csv: layers of Megatron-LM whose Python
-// ran whole, less their operators and the calls above.
-/// Python between the calls of a layer of Megatron-LM's own modules.
+/// Python between the calls of a layer of Megatron-LM's own modules: the layer run whole, less its
+/// operators and its calls that have a cost of their own (calib/measured/host_megatron.csv).
 inline constexpr HostCost between_calls{137.3_us, 108.8_us, 57.0_us};
-/// Of a layer of Megatron Core whose modules are Transformer Engine's: attention's chooses a kernel
-/// in each pass.
+/// A layer of Megatron Core with Transformer Engine's modules, run whole, less its operators, its
+/// linear modules' excess (engine_linear) and its calls that have a cost of their own: the mean of
+/// GPT and Llama (calib/measured/host_megatron_core.csv).
 inline constexpr HostCost engine_layer{321_us, 310_us, 20_us};
-/// What a linear module of Transformer Engine takes longer than PyTorch's, both in a loop.
+/// What a linear module of Transformer Engine takes longer than PyTorch's, both in a loop
+/// (calib/measured/host_megatron_core.csv).
 inline constexpr HostCost engine_linear{20.0_us, 13.6_us, 30.3_us};
-/// Of each third of Megatron Core's layer of experts: router, dispatcher, experts, which take 174,
-/// 174 and 163 us forward with their operators; and of one weight more.
+/// A third of what experts add to a layer of Megatron Core besides operators and counted calls,
+/// with one expert a rank (calib/measured/host_megatron_core.csv). Router, dispatcher and experts
+/// have one each: timed in place, they take 174, 174 and 163 us forward (calib/README.md, "Layers
+/// as they are").
 inline constexpr HostCost engine_part{137_us, 110_us, 74_us};
+/// One weight of experts more in a grouped linear module: eight experts a rank less one, by either
+/// dispatcher (calib/measured/host_megatron_core.csv).
 inline constexpr HostCost engine_weight{12.9_us, 11.5_us, 16.3_us};
 }  // namespace host_cost
 

@@ -102,7 +102,7 @@ def operators(model, costs):
 def measured(make, costs, options):
     """Of one kind of layer: the rounds' microseconds, and its operators'."""
     many, few = make(MANY), make(FEW)
-    # The larger model comes first: Megatron-LM keeps losses of experts by layer from the first step.
+    # The larger model comes first: Megatron-LM's first step settles how many layers have a loss.
     for _ in range(WARM):
         step(many), step(few)
     known = sum(costs["Megatron-LM layer"])

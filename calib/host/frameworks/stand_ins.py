@@ -6,7 +6,6 @@ but for the names of devices, of which there is the CPU alone.
 """
 
 import contextlib
-import enum
 import importlib.abc
 import importlib.machinery
 import inspect
@@ -274,7 +273,3 @@ def play(megatron, engine):
         play_new_pytorch()
         torch.__version__ = PYTORCH
         play_engine(engine)
-
-
-def enumerated(name, *members, start=0):
-    return enum.IntEnum(name, members, start=start)
