@@ -117,13 +117,16 @@ class MegatronExport {
     if (t_.vocabulary_multiple || p_.tensor == 1)
       model_.value("--make-vocab-size-divisible-by", t_.vocabulary_multiple.value_or(1));
     const bool has_none = shape_.hybrid && !shape_.hybrid->rotary;
-    model_.value("--position-embedding-type", shape_.positions > 0 ? "learned_absolute"
-                                              : has_none           ? "none"
-                                                                   : "rope");
+    model_.value("--position-embedding-type", shape_.positions > 0     ? "learned_absolute"
+                                              : has_none               ? "none"
+                                              : shape_.scales_rotary() ? "yarn"
+                                                                       : "rope");
+    if (shape_.scales_rotary()) model_.value("--rotary-scaling-factor", shape_.yarn_factor);
     model_.value("--max-position-embeddings",
                  shape_.positions > 0 ? shape_.positions : t_.sequence_length);
     model_.value("--normalization", shape_.rms_norm ? "RMSNorm" : "LayerNorm");
-    model_.flag_if(shape_.gated_mlp, "--swiglu");
+    const bool clamps = shape_.experts && shape_.experts->clamp;
+    model_.flag_if(shape_.gated_mlp && !clamps, "--swiglu");
     model_.flag_if(!shape_.bias, "--disable-bias-linear");
     model_.flag_if(!shape_.tied_embeddings, "--untie-embeddings-and-output-weights");
     // The preset of both, or none.
@@ -207,6 +210,12 @@ class MegatronExport {
     if (experts.groups > 1) {
       model_.value("--moe-router-num-groups", experts.groups);
       model_.value("--moe-router-group-topk", experts.top_groups);
+    }
+    if (experts.clamp) {
+      // openai/gpt-oss gpt_oss/torch/model.py, swiglu.
+      model_.flag("--quick-geglu");
+      model_.value("--activation-func-clamp-value", 7);
+      model_.value("--glu-linear-offset", 1);
     }
     model_.flag("--moe-grouped-gemm");
     const ExpertParallel& split = p_.expert;

@@ -68,6 +68,15 @@ bool waits_for_counts(const Scenario& s) {
   return expert.host_waits.value_or(!is_fixed);
 }
 
+/// A compiler clamps within the activation's kernel, and so does Transformer Engine's fused MLP.
+/// What waits for the host, as Megatron-LM's clamps do, is in no graph.
+bool clamps_apart(const Scenario& s, const Style& style) {
+  const auto& graphs = s.host.graphs;
+  const bool in_graph =
+      s.host.graph() || std::ranges::find(graphs, GraphModule::moe) != graphs.end();
+  return !style.joins_chains && !s.parallelism.expert.grouped_kernel && !in_graph;
+}
+
 PassSplit split_of(const Scenario& s, const Style& style) {
   const Parallelism& p = s.parallelism;
   const bool copies = p.dtensor && p.sequence;
@@ -82,6 +91,7 @@ PassSplit split_of(const Scenario& s, const Style& style) {
                   .experts = p.expert,
                   .waits_for_counts = waits_for_counts(s),
                   .megatrons_experts = has_megatrons_experts(s, style),
+                  .clamps_apart = clamps_apart(s, style),
                   .expert_mesh = expert_mesh(s),
                   .replicas = s.replicas(),
                   .gathers_parameters = p.data.sharding.shards_parameters};

@@ -79,6 +79,7 @@ struct PassSplit {
   ExpertParallel experts;      ///< ranks that the experts are dealt to
   bool waits_for_counts = false;    ///< the host waits for the numbers of tokens of experts
   bool megatrons_experts = false;   ///< the layer of experts is Megatron-LM's, with its modules
+  bool clamps_apart = false;        ///< what their activation clamps has kernels of its own
   ExpertMesh expert_mesh;           ///< how these lie among the others
   std::int64_t replicas = 1;        ///< data-parallel ranks
   bool gathers_parameters = false;  ///< ZeRO 3, which counts the gradients of a block itself

@@ -26,6 +26,7 @@ struct Experts {
   std::int64_t top_groups = 1;    ///< groups that a token's experts are chosen from
   bool bias = false;         ///< biases of the experts' linear layers and of the router (GPT-OSS)
   bool shared_gate = false;  ///< one number a token weighs what the shared experts hand on
+  bool clamp = false;  ///< both halves of a gated activation are clamped, one is shifted (GPT-OSS)
   bool operator==(const Experts&) const = default;
 };
 
@@ -127,6 +128,7 @@ struct Transformer {
   bool wide_qk_norm = false;    ///< with qk_norm: over all heads together
   bool attention_gate = false;  ///< sigmoids, as many as queries, weigh what attention hands on
   bool sinks = false;           ///< a learned score a head that takes its share of the softmax
+  double yarn_factor = 1;       ///< by which YaRN stretches rotary positions
   bool score_cap = false;       ///< the tanh of scores before the softmax (Gemma 2)
   bool logit_cap = false;       ///< the tanh of logits before the loss
   bool tied_embeddings = true;  ///< the output head shares the embedding's weights
@@ -143,6 +145,8 @@ struct Transformer {
     return positions == 0 && relative_positions == 0 && !alibi && !mla &&
            (!hybrid || hybrid->rotary) && (!diffusion || diffusion->rotary);
   }
+  /// Whether sines and cosines are scaled (YaRN, arXiv 2309.00071, section 3.4).
+  bool scales_rotary() const { return yarn_factor > 1; }
   /// Whether its input are words, and its output the next ones or those that are masked.
   bool has_words() const { return !vision && !diffusion; }
   bool operator==(const Transformer&) const = default;

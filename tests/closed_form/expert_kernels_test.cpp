@@ -209,6 +209,47 @@ TEST_CASE("the host copies four counts, and waits three times more behind DeepEP
         }) == 1);
 }
 
+TEST_CASE("clamps of experts are operators of PyTorch, and their shift waits for the host") {
+  const auto layer = [](const std::string& split, const std::string& more = "") {
+    std::string yaml = experts(split, std::string(kEngine) + "bf16");
+    const std::string end = "ffn: 512}";
+    return Layer(more + yaml.replace(yaml.find(end), end.size(), "ffn: 512, clamp: true}"));
+  };
+  const auto moved = [](const Layer& of, const std::string& name) {
+    double bytes = 0;
+    for (const Launch& launch : of.launches(name)) bytes += bytes_of(launch).bytes.bytes();
+    return bytes;
+  };
+  const auto reads = [](const Layer& of) {
+    return std::ranges::count_if(
+        of.items, [](const Item& item) { return std::holds_alternative<HostRead>(item); });
+  };
+  const double one = 2 * kRows * 512;
+  // As operators of Megatron-LM's weighted_bias_quick_geglu_impl read and write them in PyTorch
+  // 1.13: a clamp of each half and both joined; backward comparisons, choices and both joined.
+  const Layer megatrons = layer("");
+  CHECK(moved(megatrons, "experts activation clamp") == nine_digits(8 * one));
+  CHECK(moved(megatrons, "experts activation clamp backward") == nine_digits(15 * one));
+  CHECK(reads(megatrons) == 1 + 1);
+  // What is computed again waits again.
+  const Block& block = megatrons.graph.blocks[1];
+  const auto region =
+      std::ranges::find(block.regions, RecomputeModule::moe_act, &RecomputeRegion::module);
+  REQUIRE(region != block.regions.end());
+  CHECK(std::ranges::count_if(region->forward, [](const Item& item) {
+          return std::holds_alternative<HostRead>(item);
+        }) == 1);
+  CHECK(region->dropped.bytes() == nine_digits(3 * one));
+  // Transformer Engine's fused MLP has them in its kernels, and so has a compiler.
+  const Layer fused = layer(", grouped_kernel: true, dispatcher: hybrid_ep, host_waits: false");
+  CHECK(moved(fused, "experts activation clamp") == 0);
+  CHECK(reads(fused) == 0);
+  // Another framework's have each operation as a kernel, without joining.
+  const Layer other = layer("", "framework: pytorch-fsdp2\n");
+  CHECK(moved(other, "experts activation clamp") == nine_digits((4 + 7) * one));
+  CHECK(reads(other) == 1);
+}
+
 TEST_CASE("calls of a layer of experts are Megatron-LM's") {
   const auto calls = [](const std::string& split, const char* op) {
     const OpGraph graph = build(scenario_of(experts(split, std::string(kEngine) + "bf16")));

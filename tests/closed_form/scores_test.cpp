@@ -100,6 +100,20 @@ TEST_CASE("caps and sinks are kernels on all scores where attention is not fused
         0);
 }
 
+TEST_CASE("sines and cosines that are scaled go through operators of PyTorch") {
+  const auto rotary = [](const std::string& more, const std::string& fusion) {
+    return bytes_of(graph_of(more, "attention: flash2, fusion: " + fusion), "rotary embedding");
+  };
+  // Queries and keys of 1,024 numbers a token each, in 16 bits.
+  const double one = 2.0 * 2 * kTokens * 1024;
+  CHECK(rotary("", "fused") == nine_digits(2 * 2 * one));
+  // As operators of Megatron-LM's _apply_rotary_pos_emb_bshd read and write them in PyTorch 1.13,
+  // but for the sines: 12 tensors forward, 14 backward.
+  CHECK(rotary(", yarn_factor: 32", "fused") == nine_digits((12 + 14) * one));
+  for (const char* fusion : {"compiled", "liger"})
+    CHECK(rotary(", yarn_factor: 32", fusion) == rotary("", fusion));
+}
+
 TEST_CASE("kernels of attention run where they have what the model asks for") {
   const auto kernel = [](const std::string& more) {
     Scenario scenario = scenario_of(decoder(more, "micro_batch: 1"));

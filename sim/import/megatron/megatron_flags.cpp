@@ -16,7 +16,7 @@ namespace {
 /// Beginnings of the names of data, numerics, schedules of the learning rate, saving, logging, the
 /// launcher, and parts of --tp-comm-overlap, which has a note itself.
 constexpr std::string_view kHarmless =
-    "DDP-impl activation-func-clamp adam- adlr-autoresume allow-ambiguous app-tag "
+    "DDP-impl adam- adlr-autoresume allow-ambiguous app-tag "
     "apply-layernorm-1p apply-query-key-layer-scaling async- attention-softmax-in-fp32 "
     "auto-detect-ckpt bert- beta- biencoder block-data-path cache-mla-latents calc-ft "
     "calculate-per-token-loss chat-template check-for-large-grads check-for-nan "
@@ -63,7 +63,8 @@ constexpr std::string_view kHarmless =
 /// Options that are read beside others alone.
 constexpr std::string_view kBesideOthers =
     "account-for-embedding-in-pipeline-split account-for-loss-in-pipeline-split "
-    "activation-offload-fraction cpu-offloading-num-layers offload-modules "
+    "activation-func-clamp-value activation-offload-fraction cpu-offloading-num-layers "
+    "offload-modules "
     "accumulate-allreduce-grads-in-fp32 bf16 cp-comm-type cuda-graph-modules cuda-graph-scope "
     "data-parallel-sharding-strategy moe-shared-expert-overlap "
     "decoder-first-pipeline-num-layers decoder-last-pipeline-num-layers delay-wgrad-compute "

@@ -228,10 +228,11 @@ void add_experts(MegatronOptions& o, const MegatronPattern& pattern, Draft& draf
   const std::int64_t shared_width =
       o.integer("moe-shared-expert-intermediate-size", shared * width);
   const bool bias = !o.is_on("disable-bias-linear"), gate = o.is_on("moe-shared-expert-gate");
-  e.push_back(fmt::format("experts: {{count: {}, top_k: {}, ffn: {}, shared_ffn: {}{}{}{}{}}}",
+  e.push_back(fmt::format("experts: {{count: {}, top_k: {}, ffn: {}, shared_ffn: {}{}{}{}{}{}}}",
                           count, chosen, width, shared_width, layers_without_experts(o, pattern),
                           groups_of_experts(o), bias ? ", bias: true" : "",
-                          gate && shared_width > 0 ? ", shared_gate: true" : ""));
+                          gate && shared_width > 0 ? ", shared_gate: true" : "",
+                          o.has("activation-func-clamp-value") ? ", clamp: true" : ""));
   if (!o.is_on("moe-grouped-gemm") && o.integer("expert-model-parallel-size", 1) < count)
     draft.note("no --moe-grouped-gemm", "the experts of a rank run as one grouped GEMM");
 }
@@ -331,6 +332,9 @@ void write_megatron_model(MegatronOptions& o, const PlacedWord& program, Draft& 
     add_heads(o, draft, e);
   }
   if (has_megatron_experts(o)) add_experts(o, hybrid, draft, e);
+  // NVIDIA/Megatron-LM core_v0.19.0 megatron/training/argument_utils.py.
+  if (const std::string factor = o.text("rotary-scaling-factor", "1"); position == "yarn")
+    e.emplace_back(fmt::format("yarn_factor: {}", factor));
   const bool is_rotary = position.starts_with("ro") || position == "yarn" || position == "mrope";
   if (!hybrid.empty()) write_megatron_hybrid(o, hybrid, is_rotary, draft, e);
   add_window(o, draft, e);

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "sim/ops/layer/expert_calls.hpp"
+#include "sim/ops/layer/expert_clamps.hpp"
 #include "sim/ops/layer/expert_rows.hpp"
 #include "sim/ops/layer/layers.hpp"
 #include "sim/ops/layer/tensor_collective.hpp"
@@ -296,6 +297,7 @@ Op expert_mlps(const Pass& pass, const ExpertShape& shape) {
   add_forward(op, pass, rows, up);
   ActivationKernels kernels = pass.style->activation("experts activation", one, shape.gated);
   keep_narrow_input(kernels, pass, rows.computed * static_cast<double>(inputs * ffn));
+  const Bytes clamped = shape.experts.clamp ? add_clamps(kernels, pass, one) : Bytes{0};
   append(op.forward, kernels.forward);
   add_forward(op, pass, rows, down);
   for (const GroupedLinear& l : {up, down}) {
@@ -304,7 +306,7 @@ Op expert_mlps(const Pass& pass, const ExpertShape& shape) {
                            static_cast<double>(l.out));
   }
   add_padding(op.forward, pass, "unpad rows", all);
-  op.saved += kernels.saved;
+  op.saved += kernels.saved + clamped;
   op.output = Bytes{all};
   op.scratch = Bytes{static_cast<double>(inputs) * one};  // gradients between the two layers
   if (pass.place.keeps_placeholders) {
@@ -312,8 +314,9 @@ Op expert_mlps(const Pass& pass, const ExpertShape& shape) {
   } else if (!pass.gathers_parameters && !pass.frozen) {
     op.scratch += Bytes{pass.element() * static_cast<double>(rows.local * up.in * up.out)};
   }
-  // The activation's output, as the second product keeps it.
-  if (!pass.frozen) op.saved_scores = Bytes{one / pass.element() * pass.linear_element()};
+  // What was clamped, and the activation's output, as the second product keeps it.
+  op.saved_scores = clamped;
+  if (!pass.frozen) op.saved_scores += Bytes{one / pass.element() * pass.linear_element()};
   add_padding(op.backward, pass, "pad gradients", all);
   add_backward(op, pass, rows, down);
   append(op.backward, kernels.backward);

@@ -15,7 +15,6 @@
 // huggingface/transformers src/transformers/models/llama/modeling_llama.py, apply_rotary_pos_emb
 // and rotate_half.
 #include <array>
-#include <span>
 
 #include "sim/core/registry.hpp"
 #include "sim/ops/style/kernels.hpp"
@@ -88,21 +87,12 @@ ActivationKernels eager_activation(const std::string& name, double one, bool gat
 constexpr std::array kRotary{2.0, 1.0, 2.0, 2.0, 3.0};
 constexpr std::array kRotaryBackward{2.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 3.0, 3.0};
 
-void add_rotary_chain(Items& items, const Pass& pass, const AttentionShape& a, const char* name,
-                      std::span<const double> tensors) {
-  const double head = pass.element() * static_cast<double>(pass.tokens() * a.head_dim);
-  for (const std::int64_t heads : {a.heads, a.kv_heads}) {
-    for (const double count : tensors)
-      items.emplace_back(memory_bound(name, count * head * static_cast<double>(heads)));
-  }
-}
-
 void eager_rotary(Items& items, const Pass& pass, const AttentionShape& a) {
-  add_rotary_chain(items, pass, a, "rotary embedding", kRotary);
+  rotary_by_operations(items, pass, a, "rotary embedding", kRotary);
 }
 
 void eager_rotary_backward(Items& items, const Pass& pass, const AttentionShape& a) {
-  add_rotary_chain(items, pass, a, "rotary embedding backward", kRotaryBackward);
+  rotary_by_operations(items, pass, a, "rotary embedding backward", kRotaryBackward);
 }
 
 const Registered<Style> eager_kernels{eager_style()};

@@ -12,6 +12,12 @@
 // linear_with_grad_accumulation_and_async_allreduce; before, PyTorch's linear of three dimensions,
 // aten/src/ATen/native/Linear.cpp), not by Transformer Engine's. That of the MLP is the
 // activation's.
+//
+// Sines and cosines that are scaled go the unfused way, for Transformer Engine's kernel of rotary
+// positions takes no scale (megatron/core/models/common/embeddings/rope_utils.py,
+// apply_rotary_pos_emb and _apply_rotary_pos_emb_bshd, since core 0.16).
+#include <array>
+
 #include "sim/core/registry.hpp"
 #include "sim/ops/style/kernels.hpp"
 
@@ -27,6 +33,28 @@ bool has_kernel(const Pass& pass, const AttentionShape& a) {
 
 void fused_softmax(Op& op, const Pass& pass, const AttentionShape& a) {
   has_kernel(pass, a) ? softmax_by_kernel(op, pass, a) : softmax_by_operations(op, pass, a);
+}
+
+// Tensors read and written by kernels of rotary positions. Forward: half of it negated (1), halves
+// joined (2), times the cosine and the sine (2 each), sum (3), what has no positions joined (2).
+// Backward: times the cosine and the sine (2 each), half negated (1), halves joined (2), sum (3),
+// zeros for what has no positions (1), and their sum (3).
+constexpr std::array kRotary{1.0, 2.0, 2.0, 2.0, 3.0, 2.0};
+constexpr std::array kRotaryBackward{2.0, 2.0, 1.0, 2.0, 3.0, 1.0, 3.0};
+/// Sine and cosine are made, scaled and narrowed, each of queries and of keys, with a number for
+/// each position and column: kernels that take no time beside the others.
+constexpr double kSines = 2 * 2 * 3;
+
+void fused_rotary(Items& items, const Pass& pass, const AttentionShape& a) {
+  if (!a.scaled_rotary) return joined_rotary(items, pass, a);
+  const std::size_t first = items.size();
+  rotary_by_operations(items, pass, a, "rotary embedding", kRotary);
+  std::get<Launch>(items[first]).more_operators = kSines;
+}
+
+void fused_rotary_backward(Items& items, const Pass& pass, const AttentionShape& a) {
+  if (!a.scaled_rotary) return joined_rotary_backward(items, pass, a);
+  rotary_by_operations(items, pass, a, "rotary embedding backward", kRotaryBackward);
 }
 
 /// Megatron Core's attention with Transformer Engine's module: see layer/attention.cpp.
@@ -48,8 +76,8 @@ Style fused_style() {
           .dropout = library_dropout(),
           .softmax = fused_softmax,
           .row_softmax = library_row_softmax(),
-          .rotary = joined_rotary,
-          .rotary_backward = joined_rotary_backward,
+          .rotary = fused_rotary,
+          .rotary_backward = fused_rotary_backward,
           .loss = library_loss,
           .adds_qkv_bias_behind = [](const std::string& a) { return a == kUnfusedAttention; },
           .strides_products = true,

@@ -119,6 +119,15 @@ void softmax_by_kernel(Op& op, const Pass& pass, const AttentionShape& a) {
   });
 }
 
+void rotary_by_operations(Items& items, const Pass& pass, const AttentionShape& a, const char* name,
+                          std::span<const double> tensors) {
+  for (const std::int64_t heads : {a.heads, a.kv_heads}) {
+    for (const double count : tensors)
+      items.emplace_back(
+          memory_bound(name, count * head_bytes(pass, a) * static_cast<double>(heads)));
+  }
+}
+
 void joined_rotary(Items& items, const Pass& pass, const AttentionShape& a) {
   add_rotary(items, pass, a, "rotary embedding");
 }

@@ -1,6 +1,7 @@
 // Kernels that several styles share.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "sim/ops/attention_shape.hpp"
@@ -45,6 +46,10 @@ void softmax_by_kernel(Op& op, const Pass& pass, const AttentionShape& shape);
 /// and keys.
 void joined_rotary(Items& items, const Pass& pass, const AttentionShape& shape);
 void joined_rotary_backward(Items& items, const Pass& pass, const AttentionShape& shape);
+/// By the operations that their source is written in, a kernel each for queries and for keys.
+/// `tensors`: how many tensors of the size of queries, or of keys, each reads and writes.
+void rotary_by_operations(Items& items, const Pass& pass, const AttentionShape& shape,
+                          const char* name, std::span<const double> tensors);
 
 /// A cross entropy as its library computes it, whoever makes the other kernels.
 LossTraffic library_loss(CrossEntropy library, double element, bool whole);

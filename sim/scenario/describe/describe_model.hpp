@@ -26,6 +26,8 @@ void describe(Io& io, Experts& e) {
   io.field("bias", e.bias, any, "biases of the experts' linear layers and of the router");
   io.field("shared_gate", e.shared_gate, any,
            "one number a token weighs what the shared experts hand on");
+  io.field("clamp", e.clamp, any,
+           "both halves of the gated activation are clamped, and one is shifted, as in GPT-OSS");
 }
 
 template <class Io>
@@ -159,6 +161,10 @@ void describe(Io& io, Transformer& t) {
       "Qwen3-Next");
   io.field("sinks", t.sinks, any,
            "a learned score a head takes its share of the softmax, as in GPT-OSS");
+  io.field(
+      "yarn_factor", t.yarn_factor, between(1, 1e6),
+      "by which YaRN stretches rotary positions, as in GPT-OSS; beyond 1 it scales their sines "
+      "and cosines, which Transformer Engine's kernel cannot");
   io.field("score_cap", t.score_cap, any,
            "scores of attention are capped by a tanh, as in Gemma 2");
   io.field("logit_cap", t.logit_cap, any, "logits are capped by a tanh, as in Gemma 2");

@@ -133,6 +133,7 @@ bool set_experts(Translation& t, const ModelLayout& layout, bool in_pattern) {
   const std::int64_t shared = shared_ffn(t, layout, t.integer(width).value_or(0));
   if (shared > 0) t.set(experts, "shared_ffn", std::to_string(shared));
   if (layout.expert_bias) t.set(experts, "bias", "true");
+  if (t.positive({"swiglu_limit"})) t.set(experts, "clamp", "true");
   if (layout.shared_gate && shared > 0) t.set(experts, "shared_gate", "true");
   const std::int64_t dense = in_pattern ? 0 : dense_layers(t);
   if (!in_pattern) t.set(experts, "dense_layers", std::to_string(dense), t.find(kDenseLayers));
@@ -329,6 +330,8 @@ void decoder_of_huggingface(Translation& t, const ModelLayout& layout) {
   }
   if (layout.sandwich_norm) t.set("sandwich_norm", "true");
   if (layout.sinks) t.set("sinks", "true");
+  if (t.knows({"rope_scaling.factor"}))
+    t.copy("yarn_factor", {"rope_scaling.factor", "rope_parameters.factor"});
   const Entry* gate = t.find({"attn_output_gate"});
   if (layout.attention_gate && (gate == nullptr || gate->value.scalar != "false"))
     t.set("attention_gate", "true");

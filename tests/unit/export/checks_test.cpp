@@ -117,8 +117,10 @@ TEST_CASE("gates, sinks and windows have options of Megatron-LM's") {
       scenario_of("megatron", "gpt-oss-20b",
                   {"model.attention_gate=true", "model.window={tokens: 128, full_every: 2}",
                    "training.attention=cudnn", "training.vocabulary_multiple=128"}));
-  for (const char* option : {"--attention-output-gate", "--softmax-type learnable",
-                             "--window-size 127,0", "--window-attn-skip-freq 2"})
+  for (const char* option :
+       {"--quick-geglu", "--activation-func-clamp-value 7", "--position-embedding-type yarn",
+        "--rotary-scaling-factor 32", "--attention-output-gate", "--softmax-type learnable",
+        "--window-size 127,0", "--window-attn-skip-freq 2"})
     CHECK(result.text.find(option) != std::string::npos);
 }
 
