@@ -328,6 +328,9 @@ class MegatronExport {
                                            : is_fused_attention(t_.attention) ? "flash"
                                                                               : "unfused");
     training_.flag_if(!t_.bias_dropout_fusion, "--no-bias-dropout-fusion");
+    const bool joins_rotary = t_.rope_fusion.value_or(!shape_.mla);
+    training_.flag_if(!joins_rotary, "--no-rope-fusion");
+    training_.flag_if(joins_rotary && shape_.mla, "--enable-experimental");
     training_.flag_if(!t_.fused_accumulation, "--no-gradient-accumulation-fusion");
     const Recomputation& again = t_.recompute;
     if (again.kind == Recompute::none) return;

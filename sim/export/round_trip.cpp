@@ -44,6 +44,9 @@ void reset_training(Scenario& s) {
   if (t.precision != Precision::fp8) t.fp8_scaling = Training{}.fp8_scaling;
   if (!needs_scales(t.precision)) t.fp8_parameters = false;
   if (t.fusion != Training{}.fusion) t.bias_dropout_fusion = true;
+  const auto* model = std::get_if<Transformer>(&s.model.shape);
+  if (t.fusion == Training{}.fusion && model != nullptr && !t.rope_fusion)
+    t.rope_fusion = !model->mla;
   // What an absent multiple means (sim/scenario/training.hpp).
   if (!t.vocabulary_multiple) t.vocabulary_multiple = s.parallelism.tensor > 1 ? 128 : 1;
 }

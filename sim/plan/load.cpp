@@ -27,7 +27,7 @@ std::vector<KnownConvention> known_conventions() {
 std::vector<KnownStyle> known_styles() {
   std::vector<KnownStyle> known;
   for (const Style* style : Registry<Style>::all())
-    known.push_back({std::string(style->name), style->parts_bias_and_dropout});
+    known.push_back({std::string(style->name), style->has_fusion_switches});
   return known;
 }
 

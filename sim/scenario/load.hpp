@@ -64,7 +64,7 @@ struct KnownOptimizer {
 /// A style of kernels as the checks know it.
 struct KnownStyle {
   std::string name;
-  bool parts_bias_and_dropout = false;  ///< bias_dropout_fusion can have its fuser off
+  bool has_fusion_switches = false;  ///< bias_dropout_fusion and rope_fusion are about it
 };
 
 /// A way of joining nodes, or the GPUs of a node, as the checks know it.

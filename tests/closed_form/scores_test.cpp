@@ -110,8 +110,29 @@ TEST_CASE("sines and cosines that are scaled go through operators of PyTorch") {
   // As operators of Megatron-LM's _apply_rotary_pos_emb_bshd read and write them in PyTorch 1.13,
   // but for the sines: 12 tensors forward, 14 backward.
   CHECK(rotary(", yarn_factor: 32", "fused") == nine_digits((12 + 14) * one));
+  CHECK(rotary("", "fused, rope_fusion: false") == nine_digits((12 + 14) * one));
   for (const char* fusion : {"compiled", "liger"})
     CHECK(rotary(", yarn_factor: 32", fusion) == rotary("", fusion));
+}
+
+TEST_CASE("heads of latent attention are made by operators, or by two fused kernels") {
+  const auto moved = [](const std::string& training) {
+    const std::string latent =
+        ", mla: {query_rank: 256, kv_rank: 128, nope_dim: 128, rope_dim: 64, value_dim: 96}";
+    const OpGraph graph = graph_of(latent, "attention: flash3" + training);
+    double sum = 0;
+    for (const char* name :
+         {"rotary", "join", "copy values", "kv gradient", "query gradient", "keys and values"})
+      sum += bytes_of(graph, name);
+    return sum;
+  };
+  // Eight heads of 2 bytes a number, and one key for all of them.
+  const double token = 2 * kTokens, all = 8 * token, query = all * (128 + 64), value = all * 96,
+               rotary = all * 64, up = all * (128 + 96), shared = token * 64;
+  CHECK(moved("") == nine_digits((2 * rotary + 2 * shared + 4 * query + 2 * value) +
+                                 (2 * up + rotary + shared + 2 * shared + 2 * rotary + 2 * query)));
+  CHECK(moved(", rope_fusion: true") ==
+        nine_digits(2 * (2 * rotary + up + shared + query + value)));
 }
 
 TEST_CASE("kernels of attention run where they have what the model asks for") {

@@ -76,7 +76,7 @@ constexpr std::string_view kOptionsIfOff =
     "mixed_precision.grad_reduce_in_fp32=grad-reduce-in-bf16 "
     "model.add_bias_linear=disable-bias-linear model.bias=disable-bias-linear "
     "model.bias_dropout_add_fusion=no-bias-dropout-fusion "
-    "model.bias_dropout_fusion=no-bias-dropout-fusion "
+    "model.bias_dropout_fusion=no-bias-dropout-fusion model.apply_rope_fusion=no-rope-fusion "
     "model.share_embeddings_and_output_weights=untie-embeddings-and-output-weights";
 
 /// Recipes by a part of their names, the first that fits: how fp8 is scaled, whether parameters are

@@ -139,7 +139,6 @@ constexpr KnownOptions kNotSimulated[] = {
     {"no-gradient-reduce-div-fusion", "gradients are divided within their reduction"},
     {"no-masked-softmax-fusion", "masked softmax is one kernel"},
     {"no-rope-freq", "every layer has rotary embeddings"},
-    {"no-rope-fusion", "rotary embeddings are one kernel"},
     {"no-use-layer-wise-param-layout", "shards of whole matrices are padded, bucket by bucket"},
     {"optimizer-cuda-graph", "the optimizer is launched kernel by kernel"},
     {"optimizer-offload-fraction", "all of the optimizer runs on the GPU"},

@@ -2,8 +2,10 @@
 // values.
 //
 // DeepSeek-V2, arXiv 2405.04434, section 2.1; kernels as in NVIDIA/Megatron-LM
-// megatron/core/transformer/multi_latent_attention.py without fused rotary embedding: rotary parts
-// by themselves, then each tensor is joined (one read, one write).
+// megatron/core/transformer/multi_latent_attention.py. Without fused rotary embedding rotary parts
+// are by themselves, then each tensor is joined (one read, one write). With it queries' are written
+// in place, and one kernel makes keys and values of the projection's output, as another one takes
+// their gradients apart (megatron/core/fusions/fused_mla_yarn_rope_apply.py).
 #include "sim/ops/layer/layers.hpp"
 #include "sim/ops/layer/tensor_collective.hpp"
 
@@ -40,18 +42,15 @@ Launch by_operators(Launch kernel, double more) {
   return kernel;
 }
 
-}  // namespace
+void add_fused_heads(Op& op, const HeadBytes& bytes, double shared_keys) {
+  const double keys_and_values = bytes.up + shared_keys + bytes.query + bytes.value;
+  op.forward.emplace_back(memory_bound("rotary queries", 2 * bytes.rotary));
+  op.forward.emplace_back(memory_bound("keys and values", keys_and_values));
+  op.backward.emplace_back(memory_bound("keys and values backward", keys_and_values));
+  op.backward.emplace_back(memory_bound("rotary queries backward", 2 * bytes.rotary));
+}
 
-Op latent_heads(const Pass& pass, const LatentAttention& a, std::int64_t heads) {
-  const HeadBytes bytes(pass, a, heads);
-  const double shared_keys =
-      pass.element() * static_cast<double>(pass.tokens()) * static_cast<double>(a.rope_dim);
-  Op op;
-  op.name = "latent heads";
-  // Heads apart, parts with and without positions, values, and one key for all heads.
-  op.calls = {.modules = 0, .views = 12};
-  op.output = Bytes{2 * bytes.query + bytes.value};
-  add_shared_keys(op.forward, pass, CollectiveOp::all_gather, a.rope_dim);
+void add_heads_by_operators(Op& op, const HeadBytes& bytes, double shared_keys) {
   op.forward.emplace_back(
       by_operators(memory_bound("rotary queries", 2 * bytes.rotary), kRotaryForward));
   op.forward.emplace_back(
@@ -68,6 +67,24 @@ Op latent_heads(const Pass& pass, const LatentAttention& a, std::int64_t heads) 
   op.backward.emplace_back(
       by_operators(memory_bound("rotary queries backward", 2 * bytes.rotary), kRotaryBackward));
   op.backward.emplace_back(memory_bound("query gradient concatenation", 2 * bytes.query));
+}
+
+}  // namespace
+
+Op latent_heads(const Pass& pass, const LatentAttention& a, std::int64_t heads) {
+  const HeadBytes bytes(pass, a, heads);
+  const double shared_keys =
+      pass.element() * static_cast<double>(pass.tokens()) * static_cast<double>(a.rope_dim);
+  Op op;
+  op.name = "latent heads";
+  const bool fused = pass.training->rope_fusion.value_or(false);
+  // Heads apart; without fused kernels parts with and without positions, values, and one key for
+  // all heads.
+  op.calls = fused ? HostCalls{.modules = 0, .functions = 2, .views = 4, .in_functions = true}
+                   : HostCalls{.modules = 0, .views = 12};
+  op.output = Bytes{2 * bytes.query + bytes.value};
+  add_shared_keys(op.forward, pass, CollectiveOp::all_gather, a.rope_dim);
+  (fused ? add_fused_heads : add_heads_by_operators)(op, bytes, shared_keys);
   add_shared_keys(op.backward, pass, CollectiveOp::reduce_scatter, a.rope_dim);
   return op;
 }

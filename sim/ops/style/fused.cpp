@@ -45,15 +45,19 @@ constexpr std::array kRotaryBackward{2.0, 2.0, 1.0, 2.0, 3.0, 1.0, 3.0};
 /// each position and column: kernels that take no time beside the others.
 constexpr double kSines = 2 * 2 * 3;
 
+bool joins_rotary(const Pass& pass, const AttentionShape& a) {
+  return !a.scaled_rotary && pass.training->rope_fusion.value_or(true);
+}
+
 void fused_rotary(Items& items, const Pass& pass, const AttentionShape& a) {
-  if (!a.scaled_rotary) return joined_rotary(items, pass, a);
+  if (joins_rotary(pass, a)) return joined_rotary(items, pass, a);
   const std::size_t first = items.size();
   rotary_by_operations(items, pass, a, "rotary embedding", kRotary);
   std::get<Launch>(items[first]).more_operators = kSines;
 }
 
 void fused_rotary_backward(Items& items, const Pass& pass, const AttentionShape& a) {
-  if (!a.scaled_rotary) return joined_rotary_backward(items, pass, a);
+  if (joins_rotary(pass, a)) return joined_rotary_backward(items, pass, a);
   rotary_by_operations(items, pass, a, "rotary embedding backward", kRotaryBackward);
 }
 
@@ -71,7 +75,7 @@ Style fused_style() {
   return {.name = "fused",
           .description = "hand-written kernels, as in Megatron-LM, Apex and Transformer Engine",
           .norm = library_norm,
-          .parts_bias_and_dropout = true,
+          .has_fusion_switches = true,
           .activation = joined_activation,
           .dropout = library_dropout(),
           .softmax = fused_softmax,

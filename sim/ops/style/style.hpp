@@ -75,7 +75,7 @@ struct Style {
   bool joins_residual_and_norm = false;
   /// Bias, dropout and residual sum are one kernel.
   bool joins_bias_and_dropout = true;
-  bool parts_bias_and_dropout = false;  ///< `bias_dropout_fusion: false` has that fuser off
+  bool has_fusion_switches = false;  ///< `bias_dropout_fusion` and `rope_fusion` are about it
   /// `one`: bytes of the activation's output.
   ActivationKernels (*activation)(const std::string& name, double one, bool gated) = nullptr;
   DropoutKernels dropout{};

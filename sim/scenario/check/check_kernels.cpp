@@ -34,13 +34,17 @@ void check_gather_each(const Scenario& s, const KeyReports& keys) {
   }
 }
 
-void check_bias_dropout(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
-  if (s.training.bias_dropout_fusion || !keys.sound({"training.fusion"})) return;
+/// Switches of fused kernels, each by itself.
+void check_fusions(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
+  if (!keys.sound({"training.fusion"})) return;
   const auto style = std::ranges::find(known.styles, s.training.fusion, &KnownStyle::name);
-  if (style == known.styles.end() || style->parts_bias_and_dropout) return;
-  keys.report({"training.bias_dropout_fusion", "leave it out, or state fusion: fused"},
-              "bias_dropout_fusion is about what fusion fused joins, but fusion is {}",
-              s.training.fusion);
+  if (style == known.styles.end() || style->has_fusion_switches) return;
+  const auto report = [&](const char* key) {
+    keys.report({std::string("training.") + key, "leave it out, or state fusion: fused"},
+                "{} is about what fusion fused joins, but fusion is {}", key, s.training.fusion);
+  };
+  if (!s.training.bias_dropout_fusion) report("bias_dropout_fusion");
+  if (s.training.rope_fusion) report("rope_fusion");
 }
 
 /// Products that add to gradients find them in one buffer. What zero3 keeps are sums over ranks,
@@ -90,7 +94,7 @@ void check_convolutions(const Scenario& s, const KeyReports& keys) {
 void check_kernels(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
   check_layers(s, keys);
   check_gather_each(s, keys);
-  check_bias_dropout(s, known, keys);
+  check_fusions(s, known, keys);
   check_convolutions(s, keys);
 }
 

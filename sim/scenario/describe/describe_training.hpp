@@ -241,6 +241,10 @@ void describe_kernels(Io& io, Training& t) {
            "fusion fused: bias, dropout and residual sum are one kernel; false: one each, as by "
            "Megatron-LM's --no-bias-dropout-fusion, and where PyTorch's legacy fuser meets PyTorch "
            "1.11 or later");
+  io.field(
+      "rope_fusion", t.rope_fusion, any,
+      "fusion fused: rotary positions are by one kernel, as by Megatron-LM's apply_rope_fusion; "
+      "absent: true, with mla false");
   io.fallback(t.attention, std::string(kAutoAttention), kAutoAttention);
   io.field("attention", t.attention, any,
            "unfused, as Megatron-LM's; eager, with copies of queries, keys, values and the result, "

@@ -54,6 +54,29 @@ TEST_CASE("gradients of fp16 are looked at where the loss has a fixed scale") {
   CHECK(looks("--bf16"));
 }
 
+// validate_args of NVIDIA/Megatron-LM megatron/training/arguments.py; YaRN's factor is that of
+// core_v0.19.0 megatron/training/argument_utils.py.
+TEST_CASE("rotary positions are by one kernel, of latent attention as an experiment") {
+  const auto fusion = [](const std::string& line) {
+    return of_megatron(line).training.rope_fusion;
+  };
+  CHECK_FALSE(fusion("").has_value());
+  CHECK(fusion("--no-rope-fusion") == false);
+  const std::string latent = "--multi-latent-attention --qk-layernorm ";
+  CHECK_FALSE(fusion(latent).has_value());
+  CHECK(fusion(latent + "--enable-experimental") == true);
+  CHECK_FALSE(fusion(latent + "--enable-experimental --no-rope-fusion").has_value());
+  const auto shape = [](const std::string& line) {
+    return std::get<Transformer>(of_megatron(line).model.shape);
+  };
+  const std::string yarn = "--position-embedding-type yarn --rotary-scaling-factor 32 ";
+  CHECK(shape(yarn).yarn_factor == 32);
+  CHECK(shape("--rotary-scaling-factor 32").yarn_factor == 1);
+  const std::string experts = "--num-experts 8 --moe-router-topk 2 --moe-grouped-gemm ";
+  CHECK(shape(experts + "--quick-geglu --activation-func-clamp-value 7").experts->clamp);
+  CHECK_FALSE(shape(experts + "--quick-geglu").experts->clamp);
+}
+
 // seq_length of validate_args, NVIDIA/Megatron-LM megatron/training/arguments.py.
 TEST_CASE("--encoder-seq-length stands for --seq-length") {
   ImportOptions options{.from = "megatron"};
