@@ -30,14 +30,19 @@ void add_shared_keys(Items& items, const Pass& pass, CollectiveOp op, std::int64
   add_tensor_collective(items, op, pass.activation(width));
 }
 
-/// Operators of eager PyTorch for rotary positions beyond the one kernel that stands for their
-/// bytes (NVIDIA/Megatron-LM megatron/core/models/common/embeddings/rope_utils.py,
-/// _apply_rotary_pos_emb_bshd): forward the pairs are joined, sines and cosines made, scaled and
-/// narrowed (3 each), a half is negated and joined, both products and their sum, and what has no
-/// positions is joined. Backward those that a gradient passes.
-constexpr double kRotaryForward = 12, kRotaryBackward = 7;
+/// Tensors of the size of rotary parts that operators of PyTorch read and write (NVIDIA/Megatron-LM
+/// megatron/core/models/common/embeddings/rope_utils.py, _apply_rotary_pos_emb_bshd). Forward pairs
+/// are joined (2), half is negated (1) and joined (2), times cosine and sine (2 each), sum (3), what
+/// has no positions joined (2). Backward times both (2 each), half negated (1), joined (2), sum (3),
+/// both of the pairs into zeros (1.5 each), their sum (3), zeros for what has no positions (1),
+/// their sum (3).
+constexpr double kForwardTensors = 14, kBackwardTensors = 20;
+/// Their operators, with six that make sines and cosines, beyond the one kernel that stands for
+/// their bytes.
+constexpr double kRotaryForward = 12, kRotaryBackward = 9;
 
-Launch by_operators(Launch kernel, double more) {
+Launch by_operators(const char* name, double bytes, double more) {
+  Launch kernel = memory_bound(name, bytes);
   kernel.more_operators = more;
   return kernel;
 }
@@ -52,9 +57,9 @@ void add_fused_heads(Op& op, const HeadBytes& bytes, double shared_keys) {
 
 void add_heads_by_operators(Op& op, const HeadBytes& bytes, double shared_keys) {
   op.forward.emplace_back(
-      by_operators(memory_bound("rotary queries", 2 * bytes.rotary), kRotaryForward));
+      by_operators("rotary queries", kForwardTensors * bytes.rotary, kRotaryForward));
   op.forward.emplace_back(
-      by_operators(memory_bound("rotary keys", 2 * shared_keys), kRotaryForward));
+      by_operators("rotary keys", kForwardTensors * shared_keys, kRotaryForward));
   op.forward.emplace_back(memory_bound("join queries", 2 * bytes.query));
   op.forward.emplace_back(memory_bound("join keys", 2 * bytes.query));
   op.forward.emplace_back(memory_bound("copy values", 2 * bytes.value));
@@ -63,9 +68,9 @@ void add_heads_by_operators(Op& op, const HeadBytes& bytes, double shared_keys) 
   op.backward.emplace_back(memory_bound("kv gradient concatenation", 2 * bytes.up));
   op.backward.emplace_back(memory_bound("rotary keys gradient", bytes.rotary + shared_keys));
   op.backward.emplace_back(
-      by_operators(memory_bound("rotary keys backward", 2 * shared_keys), kRotaryBackward));
+      by_operators("rotary keys backward", kBackwardTensors * shared_keys, kRotaryBackward));
   op.backward.emplace_back(
-      by_operators(memory_bound("rotary queries backward", 2 * bytes.rotary), kRotaryBackward));
+      by_operators("rotary queries backward", kBackwardTensors * bytes.rotary, kRotaryBackward));
   op.backward.emplace_back(memory_bound("query gradient concatenation", 2 * bytes.query));
 }
 
