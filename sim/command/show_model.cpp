@@ -131,7 +131,9 @@ std::string positions_of(const Transformer& t) {
   if (t.alibi) return "ALiBi";
   if (t.relative_positions > 0) return "relative positions";
   if (t.positions > 0) return fmt::format("{} learned positions", grouped(t.positions));
-  return t.hybrid && !t.hybrid->rotary ? "no positions" : "rotary positions";
+  if (t.hybrid && !t.hybrid->rotary) return "no positions";
+  return t.has_yarn() ? fmt::format("rotary positions, by YaRN {} times as many", t.yarn_factor)
+                      : "rotary positions";
 }
 
 std::string mlp_of(const Transformer& t, std::int64_t width) {
@@ -143,6 +145,7 @@ std::string experts_of(const Transformer& t) {
   std::string text =
       fmt::format("{} experts, {} a token, each a {}", e.count, e.top_k, mlp_of(t, e.ffn));
   if (e.bias) text += ", with biases";
+  if (e.clamp > 0) text += fmt::format(", clamped at {}", e.clamp);
   if (e.shared_ffn > 0)
     text += fmt::format(", beside a shared one of {}{}", grouped(e.shared_ffn),
                         e.shared_gate ? " with a gate" : "");

@@ -93,6 +93,9 @@ class MegatronExport {
     }
     exported.import.from = "megatron";
     exported.import.cluster = cluster_option(s_.cluster);
+    if (shape_.has_yarn())
+      exported.notes.emplace_back(
+          "--rotary-scaling-factor: Megatron-LM reads it beside yarn since core_v0.19.0");
     exported.notes.emplace_back(
         "samples: --mock-data and NullTokenizer, which has one entry more, stand in for yours");
     return exported;
@@ -117,15 +120,15 @@ class MegatronExport {
     if (t_.vocabulary_multiple || p_.tensor == 1)
       model_.value("--make-vocab-size-divisible-by", t_.vocabulary_multiple.value_or(1));
     const bool has_none = shape_.hybrid && !shape_.hybrid->rotary;
-    model_.value("--position-embedding-type", shape_.positions > 0     ? "learned_absolute"
-                                              : has_none               ? "none"
-                                              : shape_.scales_rotary() ? "yarn"
-                                                                       : "rope");
-    if (shape_.scales_rotary()) model_.value("--rotary-scaling-factor", shape_.yarn_factor);
+    model_.value("--position-embedding-type", shape_.positions > 0 ? "learned_absolute"
+                                              : has_none           ? "none"
+                                              : shape_.has_yarn()  ? "yarn"
+                                                                   : "rope");
+    if (shape_.has_yarn()) model_.value("--rotary-scaling-factor", shape_.yarn_factor);
     model_.value("--max-position-embeddings",
                  shape_.positions > 0 ? shape_.positions : t_.sequence_length);
     model_.value("--normalization", shape_.rms_norm ? "RMSNorm" : "LayerNorm");
-    const bool clamps = shape_.experts && shape_.experts->clamp;
+    const bool clamps = shape_.experts && shape_.experts->clamp > 0;
     model_.flag_if(shape_.gated_mlp && !clamps, "--swiglu");
     model_.flag_if(!shape_.bias, "--disable-bias-linear");
     model_.flag_if(!shape_.tied_embeddings, "--untie-embeddings-and-output-weights");
@@ -211,10 +214,10 @@ class MegatronExport {
       model_.value("--moe-router-num-groups", experts.groups);
       model_.value("--moe-router-group-topk", experts.top_groups);
     }
-    if (experts.clamp) {
+    if (experts.clamp > 0) {
       // openai/gpt-oss gpt_oss/torch/model.py, swiglu.
       model_.flag("--quick-geglu");
-      model_.value("--activation-func-clamp-value", 7);
+      model_.value("--activation-func-clamp-value", experts.clamp);
       model_.value("--glu-linear-offset", 1);
     }
     model_.flag("--moe-grouped-gemm");
@@ -328,9 +331,7 @@ class MegatronExport {
                                            : is_fused_attention(t_.attention) ? "flash"
                                                                               : "unfused");
     training_.flag_if(!t_.bias_dropout_fusion, "--no-bias-dropout-fusion");
-    const bool joins_rotary = t_.rope_fusion.value_or(!shape_.mla);
-    training_.flag_if(!joins_rotary, "--no-rope-fusion");
-    training_.flag_if(joins_rotary && shape_.mla, "--enable-experimental");
+    training_.flag_if(!t_.rope_fusion, "--no-rope-fusion");
     training_.flag_if(!t_.fused_accumulation, "--no-gradient-accumulation-fusion");
     const Recomputation& again = t_.recompute;
     if (again.kind == Recompute::none) return;

@@ -44,9 +44,9 @@ void reset_training(Scenario& s) {
   if (t.precision != Precision::fp8) t.fp8_scaling = Training{}.fp8_scaling;
   if (!needs_scales(t.precision)) t.fp8_parameters = false;
   if (t.fusion != Training{}.fusion) t.bias_dropout_fusion = true;
+  // YaRN's positions have no fused kernels, whatever is said.
   const auto* model = std::get_if<Transformer>(&s.model.shape);
-  if (t.fusion == Training{}.fusion && model != nullptr && !t.rope_fusion)
-    t.rope_fusion = !model->mla;
+  if (model != nullptr && model->has_yarn()) t.rope_fusion = false;
   // What an absent multiple means (sim/scenario/training.hpp).
   if (!t.vocabulary_multiple) t.vocabulary_multiple = s.parallelism.tensor > 1 ? 128 : 1;
 }

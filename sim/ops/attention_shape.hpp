@@ -18,7 +18,7 @@ struct AttentionShape {
   bool bias = false;           ///< a learned bias on the scores, shared by all layers (T5)
   bool alibi = false;          ///< a constant one, of one slope a head (ALiBi)
   bool sinks = false;          ///< a learned score a head (GPT-OSS)
-  bool scaled_rotary = false;  ///< sines and cosines are scaled (YaRN)
+  bool yarn = false;           ///< rotary positions are YaRN's
   bool score_cap = false;      ///< a tanh before the softmax (Gemma 2)
   std::int64_t window = 0;     ///< tokens that each sees at most, or of its chunk; 0: all
   bool chunks = false;         ///< the window is a chunk

@@ -69,12 +69,8 @@ bool waits_for_counts(const Scenario& s) {
 }
 
 /// A compiler clamps within the activation's kernel, and so does Transformer Engine's fused MLP.
-/// What waits for the host, as Megatron-LM's clamps do, is in no graph.
 bool clamps_apart(const Scenario& s, const Style& style) {
-  const auto& graphs = s.host.graphs;
-  const bool in_graph =
-      s.host.graph() || std::ranges::find(graphs, GraphModule::moe) != graphs.end();
-  return !style.joins_chains && !s.parallelism.expert.grouped_kernel && !in_graph;
+  return !style.joins_chains && !s.parallelism.expert.grouped_kernel;
 }
 
 PassSplit split_of(const Scenario& s, const Style& style) {

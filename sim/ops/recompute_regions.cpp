@@ -218,7 +218,8 @@ struct Layer {
                            .dropped = op->saved_scores};
     for (const Item& item : op->forward) {
       const auto* launch = std::get_if<Launch>(&item);
-      const bool is_read = std::holds_alternative<HostRead>(item);  // of what its clamps take
+      // Of experts the host reads nothing but waits for what clamps take (layer/expert_clamps.cpp).
+      const bool is_read = std::holds_alternative<HostRead>(item);
       if (is_read || (launch != nullptr && launch->name.starts_with("experts activation")))
         result.forward.push_back(item);
     }

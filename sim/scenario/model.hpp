@@ -26,7 +26,8 @@ struct Experts {
   std::int64_t top_groups = 1;    ///< groups that a token's experts are chosen from
   bool bias = false;         ///< biases of the experts' linear layers and of the router (GPT-OSS)
   bool shared_gate = false;  ///< one number a token weighs what the shared experts hand on
-  bool clamp = false;  ///< both halves of a gated activation are clamped, one is shifted (GPT-OSS)
+  /// What both halves of a gated activation are clamped to, before one is shifted (GPT-OSS); 0: none
+  double clamp = 0;
   bool operator==(const Experts&) const = default;
 };
 
@@ -145,8 +146,8 @@ struct Transformer {
     return positions == 0 && relative_positions == 0 && !alibi && !mla &&
            (!hybrid || hybrid->rotary) && (!diffusion || diffusion->rotary);
   }
-  /// Whether sines and cosines are scaled (YaRN, arXiv 2309.00071, section 3.4).
-  bool scales_rotary() const { return yarn_factor > 1; }
+  /// Whether positions are YaRN's (arXiv 2309.00071).
+  bool has_yarn() const { return yarn_factor > 1; }
   /// Whether its input are words, and its output the next ones or those that are masked.
   bool has_words() const { return !vision && !diffusion; }
   bool operator==(const Transformer&) const = default;

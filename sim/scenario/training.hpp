@@ -105,8 +105,7 @@ struct Training {
   std::optional<ActivationOffload> offload;  ///< absent: activations stay on the GPU
   std::string fusion = "fused";              ///< a name of `stepsim list styles`
   bool bias_dropout_fusion = true;           ///< fusion fused: of bias, dropout and residual too
-  /// fusion fused: rotary positions are by one kernel; absent: but for latent attention
-  std::optional<bool> rope_fusion;
+  bool rope_fusion = true;  ///< fusion fused: rotary positions have kernels of their own
   /// Rows of the vocabulary are padded to a multiple of so many on each tensor rank; absent: of 128
   /// where they are split over ranks.
   std::optional<std::int64_t> vocabulary_multiple;

@@ -213,7 +213,7 @@ TEST_CASE("clamps of experts are operators of PyTorch, and their shift waits for
   const auto layer = [](const std::string& split, const std::string& more = "") {
     std::string yaml = experts(split, std::string(kEngine) + "bf16");
     const std::string end = "ffn: 512}";
-    return Layer(more + yaml.replace(yaml.find(end), end.size(), "ffn: 512, clamp: true}"));
+    return Layer(more + yaml.replace(yaml.find(end), end.size(), "ffn: 512, clamp: 7}"));
   };
   const auto moved = [](const Layer& of, const std::string& name) {
     double bytes = 0;
@@ -244,10 +244,23 @@ TEST_CASE("clamps of experts are operators of PyTorch, and their shift waits for
   const Layer fused = layer(", grouped_kernel: true, dispatcher: hybrid_ep, host_waits: false");
   CHECK(moved(fused, "experts activation clamp") == 0);
   CHECK(reads(fused) == 0);
-  // Another framework's have each operation as a kernel, without joining.
+  // Elsewhere each operation is a kernel: forward clamps, slope, product and shift; backward those of
+  // the clamps, both of the product, slope and sum.
   const Layer other = layer("", "framework: pytorch-fsdp2\n");
-  CHECK(moved(other, "experts activation clamp") == nine_digits((4 + 7) * one));
+  CHECK(moved(other, "experts activation clamp") == nine_digits((2 + 2 + 2 + 3 + 2) * one));
+  CHECK(moved(other, "experts activation clamp backward") ==
+        nine_digits((11 + 3 + 3 + 2 + 3) * one));
   CHECK(reads(other) == 1);
+  // Kept are both halves before they are clamped; elsewhere gate, sigmoid and what is shifted.
+  const auto kept = [](const Layer& of) {
+    const std::vector<const Op*> ops = of.graph.blocks[1].order();
+    return (*std::ranges::find(ops, "experts", &Op::name))->saved.bytes();
+  };
+  const Layer plain(experts("", std::string(kEngine) + "bf16"));
+  const Layer plain_other("framework: pytorch-fsdp2\n" +
+                          experts("", std::string(kEngine) + "bf16"));
+  CHECK(kept(megatrons) - kept(plain) == nine_digits(2 * one));
+  CHECK(kept(other) - kept(plain_other) == nine_digits(3 * one));
 }
 
 TEST_CASE("calls of a layer of experts are Megatron-LM's") {

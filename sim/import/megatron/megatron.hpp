@@ -26,6 +26,11 @@ Draft draft_of_megatron(const MegatronSource& source, const ImportOptions& optio
 /// Whether layers have experts: --num-experts 0 is Megatron-LM's way to say that they have none.
 bool has_megatron_experts(MegatronOptions& options);
 
+/// Whether rotary positions have fused kernels: of positions `rope` alone (NVIDIA/Megatron-LM
+/// megatron/training/arguments.py), and of latent attention YaRN's alone
+/// (megatron/core/transformer/transformer_config.py). True where there are none.
+bool joins_rotary(MegatronOptions& options);
+
 /// Writes the scenario's `model`. `program` is the file that has the options; "" where it is not
 /// known. Throws UserError where an option is missing, or the model is none that can be said.
 void write_megatron_model(MegatronOptions& options, const PlacedWord& program, Draft& draft);

@@ -214,6 +214,17 @@ std::string layers_without_experts(MegatronOptions& o, const MegatronPattern& pa
   return fmt::format(", dense_layers: {}", dense_layers(o, o.required("num-layers")));
 }
 
+/// Megatron-LM's gated activations but quick_gelu take no clamp (megatron/core/transformer/moe/
+/// experts.py, bias_act_func).
+std::string clamp(MegatronOptions& o, Draft& draft) {
+  constexpr const char* kOption = "activation-func-clamp-value";
+  const double limit = o.number(kOption, 0, 0, 1e6);
+  if (limit == 0) return "";
+  if (o.is_on("quick-geglu")) return fmt::format(", clamp: {}", limit);
+  draft.note(o.shown(kOption) + " without --quick-geglu", "the activation clamps nothing");
+  return "";
+}
+
 void add_experts(MegatronOptions& o, const MegatronPattern& pattern, Draft& draft, Entries& e) {
   const std::int64_t count = o.integer("num-experts", 0);
   const std::int64_t chosen = o.positive("moe-router-topk", 2);
@@ -231,10 +242,14 @@ void add_experts(MegatronOptions& o, const MegatronPattern& pattern, Draft& draf
   e.push_back(fmt::format("experts: {{count: {}, top_k: {}, ffn: {}, shared_ffn: {}{}{}{}{}{}}}",
                           count, chosen, width, shared_width, layers_without_experts(o, pattern),
                           groups_of_experts(o), bias ? ", bias: true" : "",
-                          gate && shared_width > 0 ? ", shared_gate: true" : "",
-                          o.has("activation-func-clamp-value") ? ", clamp: true" : ""));
+                          gate && shared_width > 0 ? ", shared_gate: true" : "", clamp(o, draft)));
   if (!o.is_on("moe-grouped-gemm") && o.integer("expert-model-parallel-size", 1) < count)
     draft.note("no --moe-grouped-gemm", "the experts of a rank run as one grouped GEMM");
+}
+
+/// Pai-Megatron-Patch has had it by its sizes alone.
+bool is_latent(MegatronOptions& o) {
+  return o.is_on("multi-latent-attention") || o.has("qk-nope-head-dim");
 }
 
 void add_latent_attention(MegatronOptions& o, Draft& draft, Entries& e) {
@@ -291,6 +306,14 @@ std::string norm_type(MegatronOptions& o) {
 
 bool has_megatron_experts(MegatronOptions& o) { return o.integer("num-experts", 0) > 0; }
 
+bool joins_rotary(MegatronOptions& o) {
+  const std::string position = position_type(o);
+  const bool off = o.is_on("no-rope-fusion") || position == "yarn" || position == "mrope";
+  if (!is_latent(o))
+    return !off || !(position.starts_with("ro") || position == "yarn" || position == "mrope");
+  return !off && position == "rope" && o.text("rope-type", "yarn") == "yarn";
+}
+
 void note_megatron_spec(MegatronOptions& o, Draft& draft) {
   const std::vector<std::string> spec = o.list("spec");
   const bool is_own = std::ranges::any_of(spec, [](const std::string& word) {
@@ -325,16 +348,19 @@ void write_megatron_model(MegatronOptions& o, const PlacedWord& program, Draft& 
             fmt::format("bias: {}", !o.is_on("disable-bias-linear")),
             fmt::format("tied_embeddings: {}", !o.is_on("untie-embeddings-and-output-weights")),
             fmt::format("dropout: {}", dropout)};
-  // Pai-Megatron-Patch has had it by its sizes alone.
-  if (o.is_on("multi-latent-attention") || o.has("qk-nope-head-dim")) {
+  if (is_latent(o)) {
     add_latent_attention(o, draft, e);
   } else {
     add_heads(o, draft, e);
   }
-  if (has_megatron_experts(o)) add_experts(o, hybrid, draft, e);
-  // NVIDIA/Megatron-LM core_v0.19.0 megatron/training/argument_utils.py.
-  if (const std::string factor = o.text("rotary-scaling-factor", "1"); position == "yarn")
-    e.emplace_back(fmt::format("yarn_factor: {}", factor));
+  if (has_megatron_experts(o)) {
+    add_experts(o, hybrid, draft, e);
+  } else if (o.has("activation-func-clamp-value")) {
+    draft.note(o.shown("activation-func-clamp-value"), "only clamps of experts are simulated");
+  }
+  // Read beside yarn since core_v0.19.0 (megatron/training/argument_utils.py).
+  const double factor = o.number("rotary-scaling-factor", 1, 1, 1e6);
+  if (position == "yarn" && !is_latent(o)) e.push_back(fmt::format("yarn_factor: {}", factor));
   const bool is_rotary = position.starts_with("ro") || position == "yarn" || position == "mrope";
   if (!hybrid.empty()) write_megatron_hybrid(o, hybrid, is_rotary, draft, e);
   add_window(o, draft, e);

@@ -261,12 +261,7 @@ class MegatronImport {
     add_cross_entropy(e);
     if (o_.is_on("no-gradient-accumulation-fusion")) e.emplace_back("fused_accumulation: false");
     if (o_.is_on("no-bias-dropout-fusion")) e.emplace_back("bias_dropout_fusion: false");
-    // Of latent attention they are an experiment (NVIDIA/Megatron-LM
-    // megatron/core/fusions/fused_mla_yarn_rope_apply.py).
-    const bool has_off = o_.is_on("no-rope-fusion"), tries = o_.is_on("enable-experimental");
-    if (const bool latent = o_.is_on("multi-latent-attention");
-        latent ? tries && !has_off : has_off)
-      e.push_back(fmt::format("rope_fusion: {}", latent));
+    if (!joins_rotary(o_)) e.emplace_back("rope_fusion: false");
     for (const char* name : kPacked)
       if (o_.has(name)) assume_whole_documents(fmt::format("--{}", name), draft_);
     if (o_.has("rampup-batch-size"))

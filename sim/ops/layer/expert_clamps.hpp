@@ -1,4 +1,4 @@
-// The clamps of GPT-OSS's experts.
+// What the clamps of experts add to their activation.
 #pragma once
 
 #include "sim/core/quantity.hpp"
@@ -10,5 +10,8 @@ namespace stepsim {
 /// Adds what clamps both halves of a gated activation and shifts one, where that is not part of its
 /// kernel; `one`: bytes of the activation's output. Returns what it keeps for the backward pass.
 Bytes add_clamps(ActivationKernels& kernels, const Pass& pass, double one);
+
+/// Whether the host waits for the GPU in each of these activations.
+bool waits_for_shift(const Pass& pass);
 
 }  // namespace stepsim

@@ -82,10 +82,10 @@ Op latent_heads(const Pass& pass, const LatentAttention& a, std::int64_t heads) 
       pass.element() * static_cast<double>(pass.tokens()) * static_cast<double>(a.rope_dim);
   Op op;
   op.name = "latent heads";
-  const bool fused = pass.training->rope_fusion.value_or(false);
-  // Heads apart; without fused kernels parts with and without positions, values, and one key for
-  // all heads.
-  op.calls = fused ? HostCalls{.modules = 0, .functions = 2, .views = 4, .in_functions = true}
+  const bool fused = pass.training->rope_fusion;
+  // Fused: heads of queries, of keys with values, a dimension more of the shared key. Else heads
+  // apart, parts with and without positions, values, and one key for all heads.
+  op.calls = fused ? HostCalls{.modules = 0, .functions = 2, .views = 3, .in_functions = true}
                    : HostCalls{.modules = 0, .views = 12};
   op.output = Bytes{2 * bytes.query + bytes.value};
   add_shared_keys(op.forward, pass, CollectiveOp::all_gather, a.rope_dim);

@@ -297,7 +297,7 @@ Op expert_mlps(const Pass& pass, const ExpertShape& shape) {
   add_forward(op, pass, rows, up);
   ActivationKernels kernels = pass.style->activation("experts activation", one, shape.gated);
   keep_narrow_input(kernels, pass, rows.computed * static_cast<double>(inputs * ffn));
-  const Bytes clamped = shape.experts.clamp ? add_clamps(kernels, pass, one) : Bytes{0};
+  const Bytes clamped = shape.experts.clamp > 0 ? add_clamps(kernels, pass, one) : Bytes{0};
   append(op.forward, kernels.forward);
   add_forward(op, pass, rows, down);
   for (const GroupedLinear& l : {up, down}) {

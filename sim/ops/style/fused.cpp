@@ -13,9 +13,11 @@
 // aten/src/ATen/native/Linear.cpp), not by Transformer Engine's. That of the MLP is the
 // activation's.
 //
-// Sines and cosines that are scaled go the unfused way, for Transformer Engine's kernel of rotary
-// positions takes no scale (megatron/core/models/common/embeddings/rope_utils.py,
-// apply_rotary_pos_emb and _apply_rotary_pos_emb_bshd, since core 0.16).
+// Megatron-LM has Transformer Engine's kernel of rotary positions switched off where they are YaRN's
+// (megatron/training/arguments.py, position_embedding_type other than rope; NVIDIA-NeMo/
+// Megatron-Bridge v0.2.1 src/megatron/bridge/utils/fusions.py, validate_rope_fusion_compatibility).
+// Operators of PyTorch are those of megatron/core/models/common/embeddings/rope_utils.py,
+// _apply_rotary_pos_emb_bshd.
 #include <array>
 
 #include "sim/core/registry.hpp"
@@ -35,18 +37,18 @@ void fused_softmax(Op& op, const Pass& pass, const AttentionShape& a) {
   has_kernel(pass, a) ? softmax_by_kernel(op, pass, a) : softmax_by_operations(op, pass, a);
 }
 
-// Tensors read and written by kernels of rotary positions. Forward: half of it negated (1), halves
-// joined (2), times the cosine and the sine (2 each), sum (3), what has no positions joined (2).
-// Backward: times the cosine and the sine (2 each), half negated (1), halves joined (2), sum (3),
-// zeros for what has no positions (1), and their sum (3).
+// Tensors read and written by operators of rotary positions. Forward: half of it negated (1), halves
+// joined (2), times the cosine and the sine (2 each), sum (3), a copy where columns without positions
+// would be joined (2). Backward: times the cosine and the sine (2 each), half negated (1), halves
+// joined (2), sum (3), zeros for columns without positions (1), and their sum (3).
 constexpr std::array kRotary{1.0, 2.0, 2.0, 2.0, 3.0, 2.0};
 constexpr std::array kRotaryBackward{2.0, 2.0, 1.0, 2.0, 3.0, 1.0, 3.0};
-/// Sine and cosine are made, scaled and narrowed, each of queries and of keys, with a number for
-/// each position and column: kernels that take no time beside the others.
+/// Operators that make, scale and narrow sine and cosine, of queries and of keys. They have a number
+/// for each position and column, a thousandth of what the others move, so that launches are all.
 constexpr double kSines = 2 * 2 * 3;
 
 bool joins_rotary(const Pass& pass, const AttentionShape& a) {
-  return !a.scaled_rotary && pass.training->rope_fusion.value_or(true);
+  return !a.yarn && pass.training->rope_fusion;
 }
 
 void fused_rotary(Items& items, const Pass& pass, const AttentionShape& a) {

@@ -115,7 +115,7 @@ AttentionShape LayerStack::attention() const {
   shape.bias = model.relative_positions > 0;
   shape.alibi = model.alibi;
   shape.sinks = model.sinks;
-  shape.scaled_rotary = model.scales_rotary();
+  shape.yarn = model.has_yarn();
   shape.score_cap = model.score_cap;
   return shape;
 }

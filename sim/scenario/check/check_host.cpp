@@ -151,7 +151,29 @@ void check_modules(const Scenario& s, const Transformer& t, const KeyReports& ke
                 "the host reads how many tokens experts get, within what would be a graph of moe");
 }
 
+/// Whether Megatron-LM's activation of experts waits for what it copies to the GPU
+/// (ops/layer/expert_clamps.cpp).
+bool waits_in_experts(const Scenario& s) {
+  const auto* t = std::get_if<Transformer>(&s.model.shape);
+  return t != nullptr && t->experts && t->experts->clamp > 0 &&
+         s.framework.value_or(Framework::megatron) == Framework::megatron &&
+         s.training.fusion == Training{}.fusion && !s.parallelism.expert.grouped_kernel;
+}
+
+void check_waits(const Scenario& s, const KeyReports& keys) {
+  if (!keys.sound({"model", "training.fusion", "parallelism.expert"}) || !waits_in_experts(s))
+    return;
+  const bool in_graph = std::ranges::find(s.host.graphs, GraphModule::moe) != s.host.graphs.end();
+  if (!s.host.graph() && !in_graph) return;
+  keys.report(
+      {s.host.graph() ? "host.mode" : "host.graphs",
+       "state parallelism.expert.grouped_kernel: true"},
+      "experts' clamps wait for the host within what would be a graph, unless they are part "
+      "of a fused kernel");
+}
+
 void check_graphs(const Scenario& s, const KeyReports& keys) {
+  check_waits(s, keys);
   if (s.host.graph() && keys.sound({"model", "parallelism.expert"}) && reads_counts(s, false))
     keys.report({"parallelism.expert.host_waits", "leave it out"},
                 "the host reads how many tokens experts get within a pass, but mode is graph, "

@@ -34,7 +34,7 @@ void check_gather_each(const Scenario& s, const KeyReports& keys) {
   }
 }
 
-/// Switches of fused kernels, each by itself.
+/// What switches one of the fused kernels off needs fused kernels.
 void check_fusions(const Scenario& s, const KnownNames& known, const KeyReports& keys) {
   if (!keys.sound({"training.fusion"})) return;
   const auto style = std::ranges::find(known.styles, s.training.fusion, &KnownStyle::name);
@@ -44,7 +44,15 @@ void check_fusions(const Scenario& s, const KnownNames& known, const KeyReports&
                 "{} is about what fusion fused joins, but fusion is {}", key, s.training.fusion);
   };
   if (!s.training.bias_dropout_fusion) report("bias_dropout_fusion");
-  if (s.training.rope_fusion) report("rope_fusion");
+  if (!s.training.rope_fusion) report("rope_fusion");
+}
+
+void check_rope_fusion(const Scenario& s, const KeyReports& keys) {
+  if (s.training.rope_fusion || !keys.sound({"model"})) return;
+  const auto* t = std::get_if<Transformer>(&s.model.shape);
+  if (t != nullptr && (t->rotary() || t->mla)) return;
+  keys.report({"training.rope_fusion", "leave it out"},
+              "rope_fusion is about rotary positions, which the model has none of");
 }
 
 /// Products that add to gradients find them in one buffer. What zero3 keeps are sums over ranks,
@@ -95,6 +103,7 @@ void check_kernels(const Scenario& s, const KnownNames& known, const KeyReports&
   check_layers(s, keys);
   check_gather_each(s, keys);
   check_fusions(s, known, keys);
+  check_rope_fusion(s, keys);
   check_convolutions(s, keys);
 }
 

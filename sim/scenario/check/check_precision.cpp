@@ -141,6 +141,12 @@ void check_precision(const Scenario& scenario, const KeyReports& keys) {
                 "fp8_activation_input makes 16 bits narrower, but activations are {}",
                 name_of(storage_of(t.precision)));
   }
+  if (t.fp8_activation_input && model != nullptr && model->experts && model->experts->clamp > 0) {
+    keys.report({"training.fp8_activation_input", "leave it out"},
+                "fp8_activation_input is of an activation that clamps nothing, but experts have a "
+                "clamp of {}",
+                model->experts->clamp);
+  }
   const Sharding& sharding = scenario.parallelism.data.sharding;
   const bool holds = sharding.shards_optimizer || sharding.shards_parameters || t.lora;
   if (t.fp8_parameters && (!needs_scales(t.precision) || !holds)) {

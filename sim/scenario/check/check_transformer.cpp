@@ -68,7 +68,7 @@ void check_expert_shape(const Transformer& t, const KeyReports& keys) {
     keys.report({"model.experts.shared_gate", "state shared_ffn"},
                 "a gate of shared experts, but shared_ffn is 0: there are none");
   }
-  if (e.clamp && !t.gated_mlp) {
+  if (e.clamp > 0 && !t.gated_mlp) {
     keys.report({"model.experts.clamp", "state gated_mlp: true"},
                 "clamps of both halves, but the MLP is not gated: there are none");
   }
@@ -347,8 +347,14 @@ void check_beside(const Transformer& t, const KeyReports& keys) {
   constexpr const char* kNot = "not modelled";
   if (t.attention_gate) check_apart(keys, "attention_gate", {latent, encoder}, kNot);
   if (t.sinks) check_apart(keys, "sinks", {latent, encoder}, kNot);
-  if (t.scales_rotary() && !t.rotary())
-    keys.report({"model.yarn_factor", "leave it out"}, "the model's heads are not rotary");
+  if (t.has_yarn() && t.mla)
+    keys.report({"model.yarn_factor", "leave it out"},
+                "yarn_factor {}: latent attention's rotary part costs as much with YaRN as without",
+                t.yarn_factor);
+  else if (t.has_yarn() && !t.rotary())
+    keys.report({"model.yarn_factor", "leave it out"},
+                "yarn_factor {} stretches rotary positions, which the model has none of",
+                t.yarn_factor);
   if (t.logit_cap)
     check_apart(keys, "logit_cap", {{"vision", t.vision.has_value()}}, "images have no words");
   if (t.sandwich_norm) {

@@ -26,8 +26,10 @@ void describe(Io& io, Experts& e) {
   io.field("bias", e.bias, any, "biases of the experts' linear layers and of the router");
   io.field("shared_gate", e.shared_gate, any,
            "one number a token weighs what the shared experts hand on");
-  io.field("clamp", e.clamp, any,
-           "both halves of the gated activation are clamped, and one is shifted, as in GPT-OSS");
+  io.field("clamp", e.clamp, between(0, 1e6),
+           "to which both halves of the gated activation are clamped, before one is shifted, as in "
+           "GPT-OSS; fusion compiled and xla, and parallelism.expert.grouped_kernel, have that in "
+           "the activation's kernel; 0: none");
 }
 
 template <class Io>
@@ -161,10 +163,9 @@ void describe(Io& io, Transformer& t) {
       "Qwen3-Next");
   io.field("sinks", t.sinks, any,
            "a learned score a head takes its share of the softmax, as in GPT-OSS");
-  io.field(
-      "yarn_factor", t.yarn_factor, between(1, 1e6),
-      "by which YaRN stretches rotary positions, as in GPT-OSS; beyond 1 it scales their sines "
-      "and cosines, which Transformer Engine's kernel cannot");
+  io.field("yarn_factor", t.yarn_factor, between(1, 1e6),
+           "by which YaRN stretches rotary positions, as in GPT-OSS; beyond 1 fusion fused has no "
+           "kernel for them, whatever training.rope_fusion says, and other styles are as with 1");
   io.field("score_cap", t.score_cap, any,
            "scores of attention are capped by a tanh, as in Gemma 2");
   io.field("logit_cap", t.logit_cap, any, "logits are capped by a tanh, as in Gemma 2");

@@ -243,8 +243,8 @@ void describe_kernels(Io& io, Training& t) {
            "1.11 or later");
   io.field(
       "rope_fusion", t.rope_fusion, any,
-      "fusion fused: rotary positions are by one kernel, as by Megatron-LM's apply_rope_fusion; "
-      "absent: true, with mla false");
+      "fusion fused: rotary positions are one kernel, of latent attention two; false: operators "
+      "of PyTorch, as by Megatron-LM's --no-rope-fusion");
   io.fallback(t.attention, std::string(kAutoAttention), kAutoAttention);
   io.field("attention", t.attention, any,
            "unfused, as Megatron-LM's; eager, with copies of queries, keys, values and the result, "

@@ -133,7 +133,8 @@ bool set_experts(Translation& t, const ModelLayout& layout, bool in_pattern) {
   const std::int64_t shared = shared_ffn(t, layout, t.integer(width).value_or(0));
   if (shared > 0) t.set(experts, "shared_ffn", std::to_string(shared));
   if (layout.expert_bias) t.set(experts, "bias", "true");
-  if (t.positive({"swiglu_limit"})) t.set(experts, "clamp", "true");
+  if (const auto limit = t.positive({"swiglu_limit"}))
+    t.set(experts, "clamp", fmt::format("{}", *limit), t.find({"swiglu_limit"}));
   if (layout.shared_gate && shared > 0) t.set(experts, "shared_gate", "true");
   const std::int64_t dense = in_pattern ? 0 : dense_layers(t);
   if (!in_pattern) t.set(experts, "dense_layers", std::to_string(dense), t.find(kDenseLayers));
@@ -243,6 +244,22 @@ void set_positions(Translation& t, const ModelLayout& layout) {
   }
 }
 
+/// Of plain heads; `rope_parameters` since release 5 of transformers.
+void set_yarn(Translation& t) {
+  if (t.knows({"kv_lora_rank"}) || t.has_null({"rope_scaling", "rope_parameters"})) return;
+  constexpr Keys kKinds{"rope_scaling.rope_type", "rope_scaling.type", "rope_parameters.rope_type"};
+  constexpr Keys kFactors{"rope_scaling.factor", "rope_parameters.factor"};
+  const Entry* kind = t.find(kKinds);
+  const Entry* factor = t.find(kFactors);
+  const bool is_stated = kind != nullptr && kind->value.scalar == "yarn";
+  const bool is_preset = kind == nullptr && factor == nullptr && t.knows(kFactors);
+  if (is_stated && factor != nullptr) {
+    t.set("yarn_factor", factor->value.scalar, factor);
+  } else if (is_preset) {
+    t.copy("yarn_factor", kFactors);
+  }
+}
+
 // --- the rest of a layer
 
 /// attention_bias is about queries, keys, values and the projection behind attention, mlp_bias
@@ -330,8 +347,7 @@ void decoder_of_huggingface(Translation& t, const ModelLayout& layout) {
   }
   if (layout.sandwich_norm) t.set("sandwich_norm", "true");
   if (layout.sinks) t.set("sinks", "true");
-  if (t.knows({"rope_scaling.factor"}))
-    t.copy("yarn_factor", {"rope_scaling.factor", "rope_parameters.factor"});
+  set_yarn(t);
   const Entry* gate = t.find({"attn_output_gate"});
   if (layout.attention_gate && (gate == nullptr || gate->value.scalar != "false"))
     t.set("attention_gate", "true");

@@ -90,7 +90,7 @@ const std::vector<ModelLayout>& expert_huggingface_layouts() {
       {.names = "gpt_oss",
        .sizes = "201088 2880 2880 36 64 8 64 false",
        .keys = "num_local_experts=128 num_experts_per_tok=4 sliding_window=128 "
-               "attention_bias=true swiglu_limit=7.0 rope_scaling.factor=32.0",
+               "attention_bias=true swiglu_limit=7.0 rope_scaling.factor=32",
        .sinks = true,
        .expert_bias = true,
        .biases = Biases::all,

@@ -54,27 +54,42 @@ TEST_CASE("gradients of fp16 are looked at where the loss has a fixed scale") {
   CHECK(looks("--bf16"));
 }
 
-// validate_args of NVIDIA/Megatron-LM megatron/training/arguments.py; YaRN's factor is that of
-// core_v0.19.0 megatron/training/argument_utils.py.
-TEST_CASE("rotary positions are by one kernel, of latent attention as an experiment") {
+// position_embedding_type of NVIDIA/Megatron-LM megatron/training/arguments.py; rope_type of
+// megatron/core/transformer/transformer_config.py; YaRN's factor is that of core_v0.19.0
+// megatron/training/argument_utils.py.
+TEST_CASE("rotary positions have fused kernels where they are plain ones") {
   const auto fusion = [](const std::string& line) {
     return of_megatron(line).training.rope_fusion;
   };
-  CHECK_FALSE(fusion("").has_value());
-  CHECK(fusion("--no-rope-fusion") == false);
-  const std::string latent = "--multi-latent-attention --qk-layernorm ";
-  CHECK_FALSE(fusion(latent).has_value());
-  CHECK(fusion(latent + "--enable-experimental") == true);
-  CHECK_FALSE(fusion(latent + "--enable-experimental --no-rope-fusion").has_value());
+  CHECK(fusion(""));
+  CHECK(fusion("--no-rope-fusion"));  // learned positions
+  CHECK(fusion("--position-embedding-type rope"));
+  CHECK_FALSE(fusion("--position-embedding-type rope --no-rope-fusion"));
+  for (const char* other : {"yarn", "mrope"})
+    CHECK_FALSE(fusion(std::string("--position-embedding-type ") + other));
+  const std::string latent =
+      "--multi-latent-attention --qk-layernorm --position-embedding-type rope ";
+  CHECK(fusion(latent));
+  CHECK_FALSE(fusion(latent + "--rope-type rope"));
+  CHECK_FALSE(fusion(latent + "--no-rope-fusion"));
+  CHECK_FALSE(fusion("--multi-latent-attention --qk-layernorm"));
+}
+
+TEST_CASE("YaRN's factor and the clamp of experts are the model's") {
   const auto shape = [](const std::string& line) {
     return std::get<Transformer>(of_megatron(line).model.shape);
   };
-  const std::string yarn = "--position-embedding-type yarn --rotary-scaling-factor 32 ";
-  CHECK(shape(yarn).yarn_factor == 32);
+  CHECK(shape("--position-embedding-type yarn --rotary-scaling-factor 32").yarn_factor == 32);
+  CHECK(shape("--position-embedding-type yarn").yarn_factor == 1);
   CHECK(shape("--rotary-scaling-factor 32").yarn_factor == 1);
-  const std::string experts = "--num-experts 8 --moe-router-topk 2 --moe-grouped-gemm ";
-  CHECK(shape(experts + "--quick-geglu --activation-func-clamp-value 7").experts->clamp);
-  CHECK_FALSE(shape(experts + "--quick-geglu").experts->clamp);
+  const std::string experts = "--num-experts 8 --moe-router-topk 2 --moe-grouped-gemm ",
+                    clamp = "--activation-func-clamp-value 7 ";
+  CHECK(shape(experts + clamp + "--quick-geglu").experts->clamp == 7);
+  CHECK(shape(experts + "--quick-geglu").experts->clamp == 0);
+  CHECK(shape(experts + clamp + "--swiglu").experts->clamp == 0);
+  CHECK(of(experts + clamp + "--swiglu").assumed.find("without --quick-geglu") !=
+        std::string::npos);
+  CHECK(of(clamp + "--quick-geglu").assumed.find("only clamps of experts") != std::string::npos);
 }
 
 // seq_length of validate_args, NVIDIA/Megatron-LM megatron/training/arguments.py.

@@ -124,6 +124,28 @@ TEST_CASE("qwen, mixtral and deepseek configs are the models of models/, to the 
       "q_lora_rank": null})") == 15'706'484'224);
 }
 
+TEST_CASE("YaRN's factor and the limit of GPT-OSS's experts are read") {
+  const auto gpt_oss = [](const std::string& more) {
+    return transformer_of(R"({"model_type": "gpt_oss")" + more + "}");
+  };
+  CHECK(gpt_oss("") ==
+        std::get<Transformer>(load_model("gpt-oss-120b", Library{{source_folder()}}).shape));
+  CHECK(gpt_oss(R"(, "rope_scaling": {"rope_type": "yarn", "factor": 32.5})").yarn_factor == 32.5);
+  CHECK(gpt_oss(R"(, "rope_parameters": {"rope_type": "yarn", "factor": 8})").yarn_factor == 8);
+  CHECK(gpt_oss(R"(, "rope_scaling": {"rope_type": "linear", "factor": 4})").yarn_factor == 1);
+  CHECK(gpt_oss(R"(, "rope_parameters": {"rope_type": "default"})").yarn_factor == 1);
+  CHECK(gpt_oss(R"(, "rope_scaling": null)").yarn_factor == 1);
+  CHECK(gpt_oss(R"(, "swiglu_limit": 7.5)").experts->clamp == 7.5);
+  CHECK(gpt_oss(R"(, "swiglu_limit": null)").experts->clamp == 0);
+  // Of other models, but not of latent attention.
+  CHECK(
+      transformer_of(R"({"model_type": "llama", "rope_scaling": {"type": "yarn", "factor": 4.0}})")
+          .yarn_factor == 4);
+  CHECK(transformer_of(R"({"model_type": "deepseek_v3", "rope_scaling": {"type": "yarn",
+      "factor": 40}})")
+            .yarn_factor == 1);
+}
+
 TEST_CASE("bert, t5 and vit configs are the models of models/") {
   const auto shape_of = [](const char* name) {
     return std::get<Transformer>(load_model(name, Library{{source_folder()}}).shape);
