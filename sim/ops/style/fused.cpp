@@ -13,7 +13,7 @@
 // aten/src/ATen/native/Linear.cpp), not by Transformer Engine's. That of the MLP is the
 // activation's.
 //
-// Megatron-LM has Transformer Engine's kernel of rotary positions switched off where they are YaRN's
+// Megatron-LM has Transformer Engine's kernel of rotary positions off where they are YaRN's
 // (megatron/training/arguments.py, position_embedding_type other than rope; NVIDIA-NeMo/
 // Megatron-Bridge v0.2.1 src/megatron/bridge/utils/fusions.py, validate_rope_fusion_compatibility).
 // Operators of PyTorch are those of megatron/core/models/common/embeddings/rope_utils.py,

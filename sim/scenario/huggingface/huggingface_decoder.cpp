@@ -247,17 +247,13 @@ void set_positions(Translation& t, const ModelLayout& layout) {
 /// Of plain heads; `rope_parameters` since release 5 of transformers.
 void set_yarn(Translation& t) {
   if (t.knows({"kv_lora_rank"}) || t.has_null({"rope_scaling", "rope_parameters"})) return;
-  constexpr Keys kKinds{"rope_scaling.rope_type", "rope_scaling.type", "rope_parameters.rope_type"};
-  constexpr Keys kFactors{"rope_scaling.factor", "rope_parameters.factor"};
-  const Entry* kind = t.find(kKinds);
-  const Entry* factor = t.find(kFactors);
-  const bool is_stated = kind != nullptr && kind->value.scalar == "yarn";
-  const bool is_preset = kind == nullptr && factor == nullptr && t.knows(kFactors);
-  if (is_stated && factor != nullptr) {
+  const Entry* kind =
+      t.find({"rope_scaling.rope_type", "rope_scaling.type", "rope_parameters.rope_type"});
+  const Entry* factor = t.find({"rope_scaling.factor", "rope_parameters.factor"});
+  if (kind == nullptr && factor == nullptr)
+    return t.copy("yarn_factor", {"rope_scaling.factor", "rope_parameters.factor"});
+  if (kind != nullptr && kind->value.scalar == "yarn" && factor != nullptr)
     t.set("yarn_factor", factor->value.scalar, factor);
-  } else if (is_preset) {
-    t.copy("yarn_factor", kFactors);
-  }
 }
 
 // --- the rest of a layer

@@ -15,7 +15,8 @@ namespace stepsim {
 namespace {
 
 /// Keys that say nothing about the cost of a training step: names, tokens, numerics that leave
-/// shapes and kernels as they are, and inference. The scenario decides precision and sequence length.
+/// shapes and kernels as they are, and inference. The scenario decides precision and sequence
+/// length.
 constexpr std::string_view kHarmless =
     " apply_residual_connection_post_layernorm architectures attn_implementation attn_impl"
     " attn_scale attn_temperature_tuning embedding_fraction floor_scale init_config"

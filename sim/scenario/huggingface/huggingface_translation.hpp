@@ -41,6 +41,9 @@ class Translation {
   void copy(Tree& map, std::string_view key, Keys from);
 
   void set(std::string_view key, std::string_view value) { set(model_, key, value); }
+  void set(std::string_view key, std::string_view value, const Entry* from) {
+    set(model_, key, value, from);
+  }
   void set(Tree& map, std::string_view key, std::string_view value);
   void set(std::string_view key, Tree map) { set(model_, key, std::move(map)); }
   void set(Tree& map, std::string_view key, Tree value);
