@@ -258,7 +258,7 @@ TEST_CASE("modules run again in the order in which the backward pass needs them"
       ", mla: {query_rank: 64, kv_rank: 64, nope_dim: 32, rope_dim: 16, value_dim: 32}, bias: "
       "false";
   CHECK(repeated_kernels(gpt("{kind: selective, modules: [mla_up_proj]}", "", latent)) ==
-        "query up, kv up, rotary queries, rotary keys, join queries, join keys, copy values, ");
+        "query up, kv up, rotary queries, keys and values, ");
 }
 
 /// Layers of seven products: keys and values half as wide as queries, gate and up twice.

@@ -87,9 +87,8 @@ TEST_CASE("YaRN's factor and the clamp of experts are the model's") {
   CHECK(shape(experts + clamp + "--quick-geglu").experts->clamp == 7);
   CHECK(shape(experts + "--quick-geglu").experts->clamp == 0);
   CHECK(shape(experts + clamp + "--swiglu").experts->clamp == 0);
-  CHECK(of(experts + clamp + "--swiglu").assumed.find("without --quick-geglu") !=
-        std::string::npos);
-  CHECK(of(clamp + "--quick-geglu").assumed.find("only clamps of experts") != std::string::npos);
+  CHECK(of(experts + clamp + "--swiglu").notes.find("without --quick-geglu") != std::string::npos);
+  CHECK(of(clamp + "--quick-geglu").notes.find("only clamps of experts") != std::string::npos);
 }
 
 // seq_length of validate_args, NVIDIA/Megatron-LM megatron/training/arguments.py.
