@@ -31,7 +31,7 @@ bool is_of_program(const Exporter& exporter, const std::string& key) {
 
 /// The scenario that the import of the text makes.
 Scenario imported_again(const Exporter& exporter, const Exported& exported) {
-  const Draft draft = Registry<Importer>::find(exporter.name)->scenario(exported.import);
+  const Draft draft = imported_draft(*Registry<Importer>::find(exporter.name), exported.import);
   return parse_scenario(draft.text(), "scenario.yaml", library_for("scenario.yaml"), {},
                         known_names());
 }

@@ -121,10 +121,13 @@ ExitCode import(const ImportOptions& options, std::ostream& out, std::ostream& n
   const Importer& importer = importer_for(options);
   const bool is_cluster = importer.cluster != nullptr;
   if (is_cluster) return write(importer.cluster(options), true, options, out, notes);
+  return write(imported_draft(importer, options), false, options, out, notes);
+}
+
+Draft imported_draft(const Importer& importer, const ImportOptions& options) {
   const bool is_megatron = importer.name == std::string_view("megatron");
-  return write(with_possible_attention(importer.scenario(options), options,
-                                       is_megatron ? kUnfusedAttention : kEagerAttention),
-               false, options, out, notes);
+  return with_possible_attention(importer.scenario(options), options,
+                                 is_megatron ? kUnfusedAttention : kEagerAttention);
 }
 
 }  // namespace stepsim

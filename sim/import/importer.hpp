@@ -40,6 +40,10 @@ inline constexpr std::size_t kLargestImport = 16 << 20;
 /// the kinds there are where none or several do.
 const Importer& importer_for(const ImportOptions& options);
 
+/// The scenario that the importer makes, with a kernel of attention that has what the model asks
+/// for. Throws as `Importer::scenario` does.
+Draft imported_draft(const Importer& importer, const ImportOptions& options);
+
 /// The text of a configuration, or of the file that holds it. Throws IoError where it cannot be read.
 std::shared_ptr<const Source> source_of(const ImportOptions& options);
 

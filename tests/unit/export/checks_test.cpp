@@ -75,6 +75,13 @@ TEST_CASE("plans that torchtitan refuses") {
               "training.precision: fp8: "}});
 }
 
+TEST_CASE("what a program attends with is read back as it can be") {
+  const Export result =
+      exported("torchtitan", scenario_of("pytorch-fsdp2", "gpt-oss-20b",
+                                         {"training.attention=eager", "training.fusion=none"}));
+  CHECK(result.text.find("gpt_oss") != std::string::npos);
+}
+
 TEST_CASE("what torchtitan's float8 recipe does not gather goes without its name") {
   const auto text_of = [](const char* gathers) {
     return exported("torchtitan",
