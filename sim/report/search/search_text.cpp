@@ -100,8 +100,9 @@ class SearchPage : Page {
   std::string against(const TriedStrategy& b) const {
     if (b.is_own) return "it is the scenario's own";
     const double own = r_.own->step.seconds(), step = b.outcome.step.seconds();
-    std::string text = fmt::format("the scenario's own, {}: {} less", time_text(r_.own->step),
-                                   percent(1 - step / own));
+    const std::string by =
+        step > own ? percent(step / own - 1) + " more" : percent(1 - step / own) + " less";
+    std::string text = fmt::format("the scenario's own, {}: {}", time_text(r_.own->step), by);
     if (r_.own->peak > r_.usable)
       text += fmt::format(", and it fills {} of the memory", percent(r_.own->peak / r_.capacity));
     return r_.reason ? text + "; it " + reason_text(*r_.reason) : text;

@@ -24,6 +24,17 @@ bool runs_python_on_any_cpu(const Scenario& s) {
   const bool runs = s.host.counts_calls() || compiles_to_python(s.framework, s.host.mode);
   return runs && !s.cluster.cpu_speed;
 }
+bool has_experts(const Scenario& s) {
+  const auto* t = std::get_if<Transformer>(&s.model.shape);
+  return t != nullptr && t->experts.has_value();
+}
+bool exchanges_tokens(const Scenario& s) {
+  return has_experts(s) && s.parallelism.expert.degree > 1;
+}
+bool has_loads(const Scenario& s) {
+  const ExpertParallel& e = s.parallelism.expert;
+  return exchanges_tokens(s) && !e.capacity && e.load_variation == 0;
+}
 bool has_replicas(const Scenario& s) { return s.data_parallel() > 1; }
 
 struct Row {
@@ -47,6 +58,10 @@ constexpr Row kRows[] = {
     {"training.fusion", "training.fusion", always},
     {"training.attention", "training.attention", has_attention},
     {"parallelism.data.sharding", "parallelism.data.sharding", has_replicas},
+    {"parallelism.expert.dispatcher", "parallelism.expert.dispatcher", exchanges_tokens},
+    {"parallelism.expert.imbalance", "parallelism.expert.imbalance", has_loads},
+    {"parallelism.expert.permute_fusion", "parallelism.expert.permute_fusion", has_experts},
+    {"parallelism.expert.router_fusion", "parallelism.expert.router_fusion", has_experts},
     {"data", "data", always},
     {"host", "host.mode", always},
     {"host.speed", "host.speed", runs_python_on_any_cpu},

@@ -54,6 +54,25 @@ TEST_CASE("what the command line or the framework says is not assumed") {
   CHECK(value_of(keys, "training.attention") == "cudnn");
 }
 
+TEST_CASE("how experts are dispatched, and that they are balanced, is assumed") {
+  const auto of = [](const std::string& split) {
+    return assumed_of(
+        "model: mixtral-8x7b\ncluster: {base: dgx-h100, nodes: 1}\n"
+        "training: {sequence_length: 4096, global_batch: 64}\n" +
+        split);
+  };
+  const auto keys = of("parallelism: {expert: {degree: 8}}\n");
+  CHECK(value_of(keys, "parallelism.expert.dispatcher") == "all_to_all");
+  CHECK(value_of(keys, "parallelism.expert.imbalance") == "1");
+  CHECK(value_of(keys, "parallelism.expert.permute_fusion") == "true");
+  CHECK(value_of(keys, "parallelism.expert.router_fusion") == "true");
+  CHECK(value_of(of("parallelism: {expert: {degree: 8, load_variation: 0.3}}\n"),
+                 "parallelism.expert.imbalance") == "stated");
+  // Ranks that hold all experts exchange nothing.
+  CHECK(value_of(of(""), "parallelism.expert.dispatcher") == "stated");
+  CHECK(value_of(assumed_of(kPlain), "parallelism.expert.router_fusion") == "stated");
+}
+
 TEST_CASE("keys without a bearing on the job are not listed") {
   const auto keys = assumed_of(
       "model: resnet50\ncluster: {base: dgx-a100-80, nodes: 1, gpus_per_node: 1}\n"
