@@ -33,7 +33,7 @@ bool exchanges_tokens(const Scenario& s) {
 }
 bool has_loads(const Scenario& s) {
   const ExpertParallel& e = s.parallelism.expert;
-  return exchanges_tokens(s) && !e.capacity && e.load_variation == 0;
+  return exchanges_tokens(s) && !e.capacity && !e.load_variation;
 }
 bool has_replicas(const Scenario& s) { return s.data_parallel() > 1; }
 
