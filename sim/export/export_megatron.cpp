@@ -3,18 +3,14 @@
 // core_v0.19.0 and d98e8a64d).
 //
 // Each option is the one that sim/import/megatron/import_megatron.cpp reads.
-#include <algorithm>
-#include <iterator>
-
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/core/error.hpp"
-#include "sim/core/shell_word.hpp"
 #include "sim/core/source.hpp"
 #include "sim/export/checks.hpp"
 #include "sim/export/exporter.hpp"
 #include "sim/export/megatron_layers.hpp"
+#include "sim/export/option_group.hpp"
 #include "sim/export/stated_by_import.hpp"
 #include "sim/scenario/describe/frameworks.hpp"
 #include "sim/scenario/names.hpp"
@@ -22,40 +18,6 @@
 
 namespace stepsim {
 namespace {
-
-/// An array of the script: options, each with its values.
-class OptionGroup {
- public:
-  explicit OptionGroup(std::string name) : name_(std::move(name)) {}
-
-  void flag(const std::string& option) { add({option}); }
-  void flag_if(bool condition, const std::string& option) {
-    if (condition) add({option});
-  }
-  template <class T>
-  void value(const std::string& option, const T& value) {
-    add({option, fmt::format("{}", value)});
-  }
-  void values(const std::string& option, std::vector<std::string> words) {
-    words.insert(words.begin(), option);
-    add(std::move(words));
-  }
-
-  const std::string& name() const { return name_; }
-  const std::vector<std::string>& words() const { return words_; }
-  std::string text() const { return name_ + "=(\n" + lines_ + ")\n"; }
-
- private:
-  void add(std::vector<std::string> words) {
-    std::vector<std::string> quoted;
-    std::ranges::transform(words, std::back_inserter(quoted), shell_word);
-    lines_ += fmt::format("  {}\n", fmt::join(quoted, " "));
-    std::ranges::move(words, std::back_inserter(words_));
-  }
-
-  std::string name_, lines_;
-  std::vector<std::string> words_;
-};
 
 /// An export, array by array.
 class MegatronExport {

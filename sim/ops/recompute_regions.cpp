@@ -218,7 +218,8 @@ struct Layer {
                            .dropped = op->saved_scores};
     for (const Item& item : op->forward) {
       const auto* launch = std::get_if<Launch>(&item);
-      // Of experts the host reads nothing but waits for what clamps take (layer/expert_clamps.cpp).
+      // The op of experts has no other host read than the one behind which clamps shift a half
+      // (layer/expert_clamps.cpp), and who repeats the activation repeats it.
       const bool is_read = std::holds_alternative<HostRead>(item);
       if (is_read || (launch != nullptr && launch->name.starts_with("experts activation")))
         result.forward.push_back(item);

@@ -37,11 +37,12 @@ std::vector<double> backward_clamps(const Pass& pass) {
   return {compare, pick, compare, compare, join, pick};
 }
 
-}  // namespace
-
+/// Whether the shift is copied to the GPU, for which the host waits: by Megatron-LM's fused function.
 bool waits_for_shift(const Pass& pass) {
-  return pass.clamps_apart && pass.megatrons_experts && pass.style->has_fusion_switches;
+  return pass.megatrons_experts && pass.style->has_fusion_switches;
 }
+
+}  // namespace
 
 Bytes add_clamps(ActivationKernels& kernels, const Pass& pass, double one) {
   if (!pass.clamps_apart) return {};

@@ -11,7 +11,4 @@ namespace stepsim {
 /// kernel; `one`: bytes of the activation's output. Returns what it keeps for the backward pass.
 Bytes add_clamps(ActivationKernels& kernels, const Pass& pass, double one);
 
-/// Whether the host waits for the GPU in each of these activations.
-bool waits_for_shift(const Pass& pass);
-
 }  // namespace stepsim

@@ -244,7 +244,8 @@ void set_positions(Translation& t, const ModelLayout& layout) {
   }
 }
 
-/// Of plain heads; `rope_parameters` since release 5 of transformers.
+/// Sets by which factor YaRN stretches the rotary positions of plain heads. The config's map is
+/// `rope_scaling`, and `rope_parameters` since release 5 of transformers.
 void set_yarn(Translation& t) {
   if (t.knows({"kv_lora_rank"}) || t.has_null({"rope_scaling", "rope_parameters"})) return;
   const Entry* kind =
