@@ -33,12 +33,13 @@ void add_show(CLI::App& app, Action& chosen) {
       show->add_option("--bytes", question.bytes, "collective: its size as in nccl-tests"),
       show->add_option("--group", question.group, "collective: tensor, data, expert, ...")};
   CLI::Option* format =
-      show->add_option("--format", question.format, "collective and model: table or json")
+      show->add_option("--format", question.format, "collective, model and timeline: table or json")
           ->check(one_of_these({"table", "json"}));
   show->callback([kept, &chosen, of_collective, format] {
-    if (*format && kept->what != "collective" && kept->what != "model")
+    if (*format && kept->what != "collective" && kept->what != "model" && kept->what != "timeline")
       throw UserError(fmt::format(
-          "show {} has no --format: it is for `show collective` and `show model`", kept->what));
+          "show {} has no --format: it is for `show collective`, `show model` and `show timeline`",
+          kept->what));
     for (const CLI::Option* option : of_collective) {
       if (*option && kept->what != "collective")
         throw UserError(fmt::format("show {} has no {}: it is for `show collective`", kept->what,

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/cluster/input_links.hpp"
+#include "sim/command/step_timeline.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/load.hpp"
@@ -190,7 +191,10 @@ ExitCode show(const ShowOptions& options, std::ostream& out) {
   if (options.what == "ops") show_ops(scenario, out);
   if (options.what == "plan") show_plan(scenario, out);
   if (options.what == "memory") show_memory(scenario, out);
-  if (options.what == "timeline") show_timeline(scenario, out);
+  if (options.what == "timeline" && options.collective.format == "json")
+    out << step_timeline_json(scenario);
+  else if (options.what == "timeline")
+    show_timeline(scenario, out);
   if (options.what == "collective") show_collective(scenario, options.collective, out);
   return ExitCode::ok;
 }

@@ -17,7 +17,7 @@ struct CollectiveQuestion {
   std::string op = "all_reduce";
   std::string bytes = "64 MiB";  ///< nccl-tests size
   std::string group = "data";
-  std::string format = "table";  ///< table, json; also of `show model`
+  std::string format = "table";  ///< table, json; also of `show model` and `show timeline`
 };
 
 struct ShowOptions {

@@ -13,7 +13,9 @@ class Ledger {
   Ledger(const Timeline& timeline, const RankTimeline& rank, double from, double to)
       : timeline_(timeline), rank_(rank), from_(from), to_(to), named_until_(from) {}
 
-  CauseSeconds balance() {
+  /// Also keeps what is waited for, and when.
+  CauseSeconds balance(std::vector<Wait>* waits = nullptr) {
+    waits_ = waits;
     for (std::size_t i = first_span(); i < rank_.spans.size(); ++i) {
       const Span& span = rank_.spans[i];
       if (kind(span) != RowKind::compute) continue;
@@ -40,6 +42,7 @@ class Ledger {
   /// Names [lo, hi], if it is one, and returns its length.
   double name(Cause cause, double lo, double hi) {
     const double length = std::max(0.0, hi - lo);
+    if (waits_ != nullptr && length > 0) waits_->push_back({lo, hi, cause});
     seconds_[static_cast<std::size_t>(cause)] += length;
     return length;
   }
@@ -71,7 +74,7 @@ class Ledger {
       hi = std::min(hi, held_by.arrival);
       blocker = held_by.blocker;
     }
-    name(Cause::launch_gap, 0, rest);
+    seconds_[static_cast<std::size_t>(Cause::launch_gap)] += std::max(0.0, rest);
   }
 
   /// From the last compute span to the end of the window.
@@ -112,6 +115,7 @@ class Ledger {
   double from_;
   double to_;
   double named_until_;
+  std::vector<Wait>* waits_ = nullptr;
   CauseSeconds seconds_{};
 };
 
@@ -130,6 +134,36 @@ CauseSeconds work_of(const Timeline& timeline, const Span& span) {
 
 CauseSeconds partition(const Timeline& timeline, const RankTimeline& rank, double from, double to) {
   return Ledger(timeline, rank, from, to).balance();
+}
+
+std::vector<Wait> waits_of(const Timeline& timeline, const RankTimeline& rank, double from,
+                           double to) {
+  std::vector<Wait> named;
+  Ledger(timeline, rank, from, to).balance(&named);
+  std::ranges::sort(named, {}, &Wait::start);
+  std::vector<Wait> waits;
+  auto next = named.begin();
+  double known_until = from;
+  const auto launch_gap_until = [&](double time) {
+    if (time > known_until) waits.push_back({known_until, time, Cause::launch_gap});
+    known_until = std::max(known_until, time);
+  };
+  const auto waits_until = [&](double time) {
+    for (; next != named.end() && next->start < time; ++next) {
+      launch_gap_until(next->start);
+      waits.push_back(*next);
+      known_until = next->end;
+    }
+    launch_gap_until(time);
+  };
+  for (const Span& span : rank.spans) {
+    if (rank.rows[span.row].kind != RowKind::compute || span.end <= from) continue;
+    if (span.start >= to) break;
+    waits_until(span.start);
+    known_until = std::max(known_until, span.end);
+  }
+  waits_until(to);
+  return waits;
 }
 
 }  // namespace stepsim

@@ -11,6 +11,8 @@
 //                                     launch_gap from there to the second span
 #pragma once
 
+#include <vector>
+
 #include "sim/timeline/timeline.hpp"
 
 namespace stepsim {
@@ -25,6 +27,18 @@ namespace stepsim {
 /// where there are none. REQUIRES: from <= to; spans in order of their end; at most one compute
 /// row.
 CauseSeconds partition(const Timeline& timeline, const RankTimeline& rank, double from, double to);
+
+/// A stretch in which a rank computes nothing, and what it waits for.
+struct Wait {
+  double start = 0, end = 0;
+  Cause cause = Cause::launch_gap;
+};
+
+/// All such stretches of [from, to], in order of time; with the spans of the compute row they fill
+/// it. Their seconds by cause are those that partition() names beside work. REQUIRES: what
+/// partition() does.
+std::vector<Wait> waits_of(const Timeline& timeline, const RankTimeline& rank, double from,
+                           double to);
 
 /// What a span of a compute row spends the time between its start and its end on; sums to it.
 CauseSeconds work_of(const Timeline& timeline, const Span& span);

@@ -50,6 +50,29 @@ double sum(const CauseSeconds& seconds) {
   return std::accumulate(seconds.begin(), seconds.end(), 0.0);
 }
 
+/// Checks that the waits of a window follow each other, leave its compute spans free, and have with
+/// their work the seconds of its partition.
+void check_waits(const OneRank& one, double from, double to) {
+  CauseSeconds seconds{};
+  double until = from;
+  for (const Wait& wait : waits_of(one.timeline, one.rank, from, to)) {
+    CHECK(wait.start >= until - kRounding);
+    CHECK(wait.end > wait.start);
+    until = wait.end;
+    seconds[static_cast<std::size_t>(wait.cause)] += wait.end - wait.start;
+  }
+  CHECK(until <= to + kRounding);
+  for (const Span& span : one.rank.spans) {
+    const double part = std::min(span.end, to) - std::max(span.start, from);
+    if (span.row != kCompute || part <= 0) continue;
+    const CauseSeconds work = work_of(one.timeline, span);
+    for (std::size_t i = 0; i < kCauses; ++i)
+      seconds[i] += work[i] * part / (span.end - span.start);
+  }
+  const CauseSeconds all = one.split(from, to);
+  for (std::size_t i = 0; i < kCauses; ++i) CHECK(std::abs(seconds[i] - all[i]) < 1e-9);
+}
+
 /// Checks that the partition is exactly the stated causes, and that they sum to the window.
 void check(const OneRank& one, double from, double to,
            const std::vector<std::pair<Cause, double>>& expected) {
@@ -61,6 +84,7 @@ void check(const OneRank& one, double from, double to,
     CHECK(actual[i] == doctest::Approx(wanted[i]).epsilon(kRounding));
   }
   CHECK(std::abs(sum(actual) - (to - from)) < kRounding);
+  check_waits(one, from, to);
 }
 
 }  // namespace
