@@ -69,7 +69,10 @@ std::vector<LimitOutcome> add_counterfactuals(Metrics& metrics, const Scenario& 
   std::vector<LimitOutcome> limits;
   for (const Limit* limit : Registry<Limit>::all()) {
     if (is_over()) return limits;
-    if (limit->applies(scenario)) limits.push_back({limit, step_of(limit->plan(plan))});
+    if (!limit->applies(scenario)) continue;
+    limits.push_back({limit, step_of(limit->plan(plan))});
+    metrics.limits.push_back(
+        {std::string(limit->name), std::string(limit->world), limits.back().step});
   }
   metrics.verdict = verdict(metrics, limits, step_of(without_compute(plan)));
   return limits;

@@ -73,6 +73,13 @@ struct OutsideRange {
   Seconds time;      ///< time of its kernels, undisturbed, in a mean step of the slowest stage
 };
 
+/// The step if one resource took no time.
+struct LimitStep {
+  std::string name;   ///< name of the limit: network
+  std::string world;  ///< "with an infinitely fast network"
+  Seconds step;
+};
+
 /// What one kind of fault costs.
 struct FaultCost {
   std::string key;    ///< key of the fault: slow_gpus, slow_links, jitter
@@ -161,6 +168,7 @@ struct Metrics {
   std::optional<RunCost> cost;        ///< absent: the scenario has no price
   std::optional<RunEnergy> energy;    ///< absent: the GPU's profile has no power_limit
   Verdict verdict;
+  std::vector<LimitStep> limits;                ///< those that apply, in the order of their names
   std::optional<ExpectedError> expected_error;  ///< absent: no record of measured runs was found
   EngineStats engine;
   std::vector<AssumedKey> assumed;  ///< what nobody stated, and what was taken

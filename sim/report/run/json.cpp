@@ -124,6 +124,10 @@ Json expected_error_of(const Metrics& m) {
           {"worst_suite_mape", of(e.worst_mean)}};
 }
 
+Json limit_of(const LimitStep& limit) {
+  return {{"limit", limit.name}, {"world", limit.world}, {"step_time_s", number(limit.step)}};
+}
+
 Json expectation_of(const ExpectationOutcome& e) {
   return {{"text", e.text}, {"actual", e.actual}, {"holds", e.holds}};
 }
@@ -206,6 +210,12 @@ std::string to_json(const Metrics& m, const std::vector<ExpectationOutcome>& exp
   const Json json{
       {"schema", "stepsim.result/1"},
       {"scenario", m.scenario},
+      {"model", m.model},
+      {"gpu", m.gpu},
+      {"gpus", m.gpus},
+      {"nodes", m.nodes},
+      {"split", m.split},
+      {"attention", text_or_null(m.attention)},
       {"interrupted", m.replicas && m.replicas->is_interrupted()},
       {"step_time_s", number(m.step_time)},
       {"steps_s", seconds_json(m.steps)},
@@ -232,6 +242,7 @@ std::string to_json(const Metrics& m, const std::vector<ExpectationOutcome>& exp
       {"cost", cost_of(m.cost, m.has_tokens)},
       {"energy", energy_of(m)},
       {"verdict", verdict_json(m.verdict)},
+      {"limits", list_json(m.limits, limit_of)},
       {"expected_error", expected_error_of(m)},
       {"expect", list_json(expectations, expectation_of)},
       {"assumed", list_json(m.assumed,
