@@ -4,7 +4,7 @@ cd "${1:-$(dirname "${BASH_SOURCE[0]}")/..}" || exit 2
 
 # What each room may include of sim/; calibrate/ has three. The plain structs of a scenario are open to all but core.
 declare -A sees=(
-  [core]="core" [text]="core text" [process]="core text process"
+  [core]="core" [text]="core text" [page]="core text page" [process]="core text process"
   [scenario]="core scenario" [ops]="core ops" [cluster]="core ops cluster" [horizon]="core horizon"
   [calibrate/measurement]="core calibrate/measurement" [calib]="core calibrate/measurement"
   [calibrate/fit]="core ops cluster calibrate/measurement calibrate/fit"
@@ -18,7 +18,7 @@ sees[calibrate/profile]="${sees[import]} ${sees[calibrate/fit]} calibrate/profil
 sees[export]="${sees[import]} export"
 sees[replay]="${sees[engine]} text recording replay"
 sees[report]="${sees[replay]} search horizon validation sweep report"
-sees[command]="${sees[report]} export ${sees[calibrate/profile]} store command"
+sees[command]="${sees[report]} page export ${sees[calibrate/profile]} store command"
 sees[cli]="${sees[command]} cli"
 sees[main.cpp]="${sees[cli]}"
 plain_structs='^sim/scenario/(scenario|attention_rate|kinds|expert_mesh|packed_attention|sweep/axis|model|gpu|faults|input|channel_padding|checkpoint|horizon|suite/run_record|suite/tolerance)\.hpp$'

@@ -37,6 +37,11 @@ CLI::Option* add_output(CLI::App& app, const std::string& names, std::string& pa
   return app.add_option(names, path, text)->type_name("OUTFILE");
 }
 
+void add_html(CLI::App& app, std::string& path) {
+  add_output(app, "--html", path, "write the answer as a page, for any browser")
+      ->check(not_empty());
+}
+
 void add_force(CLI::App& app, bool& force) {
   app.add_flag("--force", force, "also replace files that it did not write, or somebody changed");
 }

@@ -55,6 +55,8 @@ void add_format(CLI::App& app, std::string& format, const std::vector<std::strin
 /// A file that the command writes, which --help shows by `OUTFILE`.
 CLI::Option* add_output(CLI::App& app, const std::string& names, std::string& path,
                         const std::string& text);
+/// `--html`: a page of the answer.
+void add_html(CLI::App& app, std::string& path);
 /// `--force`: outputs replace files that the command has not made.
 void add_force(CLI::App& app, bool& force);
 /// `--jobs`, which `text` explains.

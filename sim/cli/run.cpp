@@ -20,6 +20,7 @@ void add_run(CLI::App& app, Action& chosen) {
       ->check([](const std::string& file) {
         return file.empty() ? "a file name, in .json or .json.gz, is missing" : "";
       });
+  add_html(*run, kept->html);
   add_force(*run, kept->force);
   for (const auto& [name, text, what] :
        {std::tuple{"--trace-steps", &kept->trace_words.steps,

@@ -9,6 +9,8 @@
 #include <sys/resource.h>
 
 #include "sim/command/answer/answer.hpp"
+#include "sim/command/step_timeline.hpp"
+#include "sim/page/page.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/process/patience.hpp"
 #include "sim/report/run/run_report.hpp"
@@ -73,12 +75,17 @@ Output trace_output(const RunOptions& options) {
   return {.role = "--trace", .path = options.trace, .maker = trace_maker(), .force = options.force};
 }
 
+Output page_output(const RunOptions& options) {
+  return {.role = "--html", .path = options.html, .maker = page_maker(), .force = options.force};
+}
+
 /// Before anything is simulated, and when all has been read.
-void check_trace(const RunOptions& options) {
+void check_files(const RunOptions& options) {
   namespace fs = std::filesystem;
   const std::string& trace = options.trace;
   std::error_code ignored;
-  check_outputs({trace_output(options)});
+  check_outputs({trace_output(options), page_output(options)});
+  if (trace.empty()) return;
   const bool is_file = !fs::exists(trace, ignored) || fs::is_regular_file(trace, ignored);
   if (is_file && !trace.ends_with(".json") && !trace.ends_with(".json.gz"))
     throw UserError(
@@ -104,6 +111,19 @@ void write_trace(const RunOptions& options, const TimelineChoice& choice, const 
              {.choice = choice, .head = &head, .facts = &facts});
 }
 
+void write_page(const RunOptions& options, const Scenario& scenario, const Answer& answer) {
+  const Metrics& metrics = answer.metrics;
+  const int replica = metrics.replicas ? metrics.replicas->median : 0;
+  save_file(
+      page_output(options),
+      html_of({.kind = "run",
+               .title = metrics.scenario + ": a step",
+               .version = metrics.provenance.version,
+               .documents = {{"result", to_json(metrics, answer.outcomes, nullptr)},
+                             {"timeline", step_timeline_json(scenario, {.fold = options.fold,
+                                                                        .replica = replica})}}}));
+}
+
 }  // namespace
 
 ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) {
@@ -111,7 +131,7 @@ ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) 
   Patience patience(options.screen.progress);
   const Library library = library_for(options.scenario.path);
   const Scenario scenario = load(options.scenario, library);
-  if (!options.trace.empty()) check_trace(options);
+  check_files(options);
   for (const std::string& note : scenario.model.notes)
     notes << fmt::format("note: model {}: {}\n", scenario.model.name, note);
   const TimelineChoice choice = trace_choice(options.trace_words, scenario);
@@ -135,6 +155,12 @@ ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) 
     watch.lap("trace");
     patience.end();
     notes << "trace in " << options.trace << ": open https://ui.perfetto.dev and drop it there\n";
+  }
+  if (!options.html.empty()) {
+    write_page(options, scenario, answer);
+    watch.lap("page");
+    patience.end();
+    notes << "page in " << options.html << ": open it in a browser\n";
   }
   patience.end();
   const RunStats stats = watch.finish();

@@ -15,7 +15,8 @@ struct RunOptions {
   ScenarioArgument scenario;
   std::string format = "table";  ///< table, json, csv
   std::string trace;             ///< file to write; empty: none
-  bool force = false;            ///< the trace replaces any file
+  std::string html;              ///< page to write; empty: none
+  bool force = false;            ///< files replace any file
   TraceWords trace_words;        ///< what of the run it has
   bool fold = true;
   int jobs = 0;  ///< replicas at the same time; 0: as many as there are cores

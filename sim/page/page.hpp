@@ -1,0 +1,34 @@
+// One file of HTML that shows results, which any browser opens without a network.
+//
+// A page holds JSON documents as the program prints them, scripts that draw them, and D3
+// (d3js.org) with its licence; nothing is computed here. The scripts are the files beside this one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/text/output.hpp"
+
+namespace stepsim {
+
+/// A document that a page shows.
+struct PageDocument {
+  std::string name;  ///< by which the scripts find it: result, timeline
+  std::string json;
+};
+
+struct HtmlPage {
+  std::string kind;     ///< which script draws it: run, sweep, search, ...
+  std::string title;    ///< plain text
+  std::string version;  ///< of the program
+  std::vector<PageDocument> documents;
+};
+
+/// The page as HTML; equal inputs give equal bytes. Documents are compressed (gzip) and written in
+/// base64, so that none can end the page.
+std::string html_of(const HtmlPage& page);
+
+/// Knows pages of stepsim, of any version.
+Maker page_maker();
+
+}  // namespace stepsim
