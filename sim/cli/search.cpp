@@ -41,8 +41,7 @@ void add_search(CLI::App& app, Action& chosen) {
   search->add_option("--objective", options.objective,
                      "of several numbers of GPUs: step_time, gpus, cost, mfu, tokens_per_s or "
                      "memory; default: step_time, with --deadline gpus");
-  add_output(*search, "--svg", options.svg, "write a picture of several numbers of GPUs")
-      ->check(not_empty());
+  add_html(*search, options.html);
   search->add_option("--keep", options.keep, "strategies to list")->check(CLI::Range(1, 1000));
   search
       ->add_option("--simulations", options.simulations,

@@ -37,7 +37,7 @@ void add_sweep(CLI::App& app, Action& chosen) {
   sweep->add_option("--top", options.top, "best points that are listed; default: 10")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000}));
   add_format(*sweep, options.format, {"table", "json", "csv"});
-  add_output(*sweep, "--svg", options.svg, "write a picture of the objective")->check(not_empty());
+  add_html(*sweep, options.html);
   add_force(*sweep, options.force);
   add_output(*sweep, "--db", options.store,
              "file of results (SQLite); default: SCENARIO.sweep.db beside the scenario, "

@@ -29,8 +29,7 @@ void add_validate(CLI::App& app, Action& chosen) {
   add_jobs(*validate, options.jobs, "rows at the same time; default: as many as cores");
   validate->add_flag("--rows", options.rows, "table: every row, of several suites too");
   validate->add_flag("--causes", options.causes, "table: the breakdown of each row");
-  add_output(*validate, "--svg", options.svg, "write a picture: predicted over measured")
-      ->check(not_empty());
+  add_html(*validate, options.html);
   add_force(*validate, options.force);
   CLI::Option* baseline = validate
                               ->add_option("--baseline", options.baseline,

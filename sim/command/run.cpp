@@ -75,16 +75,12 @@ Output trace_output(const RunOptions& options) {
   return {.role = "--trace", .path = options.trace, .maker = trace_maker(), .force = options.force};
 }
 
-Output page_output(const RunOptions& options) {
-  return {.role = "--html", .path = options.html, .maker = page_maker(), .force = options.force};
-}
-
 /// Before anything is simulated, and when all has been read.
 void check_files(const RunOptions& options) {
   namespace fs = std::filesystem;
   const std::string& trace = options.trace;
   std::error_code ignored;
-  check_outputs({trace_output(options), page_output(options)});
+  check_outputs({trace_output(options), html_output(options.html, options.force)});
   if (trace.empty()) return;
   const bool is_file = !fs::exists(trace, ignored) || fs::is_regular_file(trace, ignored);
   if (is_file && !trace.ends_with(".json") && !trace.ends_with(".json.gz"))
@@ -111,17 +107,17 @@ void write_trace(const RunOptions& options, const TimelineChoice& choice, const 
              {.choice = choice, .head = &head, .facts = &facts});
 }
 
-void write_page(const RunOptions& options, const Scenario& scenario, const Answer& answer) {
+void write_page(const RunOptions& options, const Scenario& scenario, const Answer& answer,
+                std::ostream& notes) {
   const Metrics& metrics = answer.metrics;
   const int replica = metrics.replicas ? metrics.replicas->median : 0;
-  save_file(
-      page_output(options),
-      html_of({.kind = "run",
-               .title = metrics.scenario + ": a step",
-               .version = metrics.provenance.version,
-               .documents = {{"result", to_json(metrics, answer.outcomes, nullptr)},
-                             {"timeline", step_timeline_json(scenario, {.fold = options.fold,
-                                                                        .replica = replica})}}}));
+  save_page(html_output(options.html, options.force),
+            {.kind = "run",
+             .title = metrics.scenario + ": a step",
+             .documents = {{"result", to_json(metrics, answer.outcomes, nullptr)},
+                           {"timeline", step_timeline_json(scenario, {.fold = options.fold,
+                                                                      .replica = replica})}}},
+            notes);
 }
 
 }  // namespace
@@ -157,10 +153,9 @@ ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) 
     notes << "trace in " << options.trace << ": open https://ui.perfetto.dev and drop it there\n";
   }
   if (!options.html.empty()) {
-    write_page(options, scenario, answer);
-    watch.lap("page");
     patience.end();
-    notes << "page in " << options.html << ": open it in a browser\n";
+    write_page(options, scenario, answer, notes);
+    watch.lap("page");
   }
   patience.end();
   const RunStats stats = watch.finish();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -18,12 +19,12 @@
 #include "sim/core/hash.hpp"
 #include "sim/core/trim.hpp"
 #include "sim/core/version.hpp"
+#include "sim/page/page.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/plan/plan_cache.hpp"
 #include "sim/process/forked.hpp"
 #include "sim/process/progress.hpp"
 #include "sim/process/ranks.hpp"
-#include "sim/report/picture/svg.hpp"
 #include "sim/report/sweep.hpp"
 #include "sim/scenario/read/scalar.hpp"
 #include "sim/scenario/sweep/load_sweep.hpp"
@@ -335,17 +336,26 @@ ExitCode sweep(const SweepOptions& asked, std::ostream& out, std::ostream& notes
   Ranks ranks(!shard.is_all());
   if (ranks.rank() > 0) return follow(ranks, options);
   const Job job = job_of(options);
-  const Output picture{"--svg", options.svg, picture_maker(), options.force};
+  const Output page = html_output(options.html, options.force);
   // The store refuses files of others itself, and prints from one that may not be written.
   const bool is_new = !SweepStore::is_read_only(options.store);
-  check_outputs({{"--db", is_new ? options.store : "", {}, true}, picture});
+  check_outputs({{"--db", is_new ? options.store : "", {}, true}, page});
   SweepStore store = opened(options.store);
   choose(store, job, options, notes);
   const bool whole = run_points(job, options, ranks, store, notes);
   const SweepAnswer answer = sweep_answer(job.sweep, job.points, job.shard, store, options);
   print(answer, options, store, out);
   out.flush();  // before the ranks part
-  if (!options.svg.empty()) save_file(picture, sweep_plot(answer));
+  if (!options.html.empty()) {
+    std::ostringstream json;
+    write_sweep_json(
+        answer, [&](const auto& visit) { store.each(visit); }, json);
+    save_page(page,
+              {.kind = "sweep",
+               .title = answer.name + ": a sweep",
+               .documents = {{"result", json.str()}}},
+              notes);
+  }
   if (!whole) {
     notes << fmt::format("interrupted: {} of {} points are done; --resume goes on\n", answer.done,
                          answer.shard ? answer.shard->points : answer.wanted);

@@ -22,8 +22,8 @@ struct SweepOptions {
   std::int64_t top = 10;           ///< best points that are listed
   std::string format = "table";    ///< table, json, csv
   std::string store;               ///< file of results; empty: beside the scenario
-  std::string svg;                 ///< picture to write; empty: none
-  bool force = false;              ///< the picture replaces any file
+  std::string html;                ///< page to write; empty: none
+  bool force = false;              ///< the page replaces any file
   std::string shard;               ///< "2/8": only that part of the points; empty: all
   std::string point_timeout = "10min";
   std::string point_memory;  ///< memory that a point may take; empty: what the machine has

@@ -19,12 +19,12 @@
 #include "sim/core/trim.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
+#include "sim/page/page.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/process/forked.hpp"
 #include "sim/process/progress.hpp"
 #include "sim/report/measure/measure.hpp"
-#include "sim/report/picture/svg.hpp"
 #include "sim/report/validation.hpp"
 #include "sim/scenario/job_fingerprint.hpp"
 #include "sim/scenario/suite/error_record.hpp"
@@ -55,16 +55,12 @@ std::vector<Output> records_output(const std::string& record) {
       {.role = "the runs that --record writes", .path = runs_beside(record), .is_update = true}};
 }
 
-Output picture_output(const ValidateOptions& options) {
-  return {"--svg", options.svg, picture_maker(), options.force};
-}
-
 /// Once all is read that is not to be changed, and before the predictions, which take minutes.
 void check_outputs_of(const ValidateOptions& options) {
   std::vector<Output> outputs = records_output(options.record);
   // What has been read before the record is, was read as something else.
   for (Output& one : outputs) one.is_update = !was_read(one.path);
-  outputs.push_back(picture_output(options));
+  outputs.push_back(html_output(options.html, options.force));
   check_outputs(outputs);
 }
 
@@ -419,7 +415,13 @@ ExitCode validate(const ValidateOptions& options, std::ostream& out, std::ostrea
                               worse_than(baseline.choices, recorded_choices(validation))})
       validation.breaches.insert(validation.breaches.end(), worse.begin(), worse.end());
   }
-  if (!options.svg.empty()) save_file(picture_output(options), validation_scatter(validation));
+  if (!options.html.empty()) {
+    save_page(html_output(options.html, options.force),
+              {.kind = "validate",
+               .title = "predicted against measured",
+               .documents = {{"result", validation_json(validation)}}},
+              notes);
+  }
   out << formatted(options, validation);
   if (!all_done) {
     if (!options.record.empty()) notes << options.record << ": not written\n";

@@ -15,8 +15,8 @@ struct ValidateOptions {
   std::string table;                ///< rows instead of the suite's; empty: its own
   std::string format = "table";     ///< table, json, csv, junit, github, markdown
   std::string filter;               ///< condition for rows; empty: all
-  std::string svg;                  ///< picture to write; empty: none
-  bool force = false;               ///< the picture replaces any file
+  std::string html;                 ///< page to write; empty: none
+  bool force = false;               ///< the page replaces any file
   std::string baseline, record;     ///< recorded errors to compare with, or to write
   int jobs = 0;                     ///< rows at the same time; 0: as many as there are cores
   bool rows = false;                ///< table: every row of several suites too

@@ -13,7 +13,8 @@ const element = (tag, attributes = {}, ...children) => {
   return made;
 };
 
-const section = (title, ...children) => {
+const section = (name, ...children) => {
+  const title = words.title(name);
   const id = title.toLowerCase().replace(/[^a-z]+/g, '-');
   return element('section', { id, 'aria-labelledby': `${id}-title` },
     element('h2', { id: `${id}-title` }, title), ...children);
@@ -31,7 +32,7 @@ const figure = (label, key, value, text, more) =>
 const table = (columns, rows, attributes = {}) => {
   const body = element('tbody');
   const head = element('tr');
-  const is_number = columns.map((column) => rows.some((row) => typeof column.order?.(row) === 'number'));
+  let is_number = [];
   let sorted = { column: -1, rising: true };
   const fill = () => {
     const column = columns[sorted.column];
@@ -44,6 +45,8 @@ const table = (columns, rows, attributes = {}) => {
       return x < y ? -way : x > y ? way : 0;
     };
     const shown = column ? [...rows].sort(order) : rows;
+    is_number = columns.map((each) => rows.some((row) => typeof each.order?.(row) === 'number'));
+    [...head.children].forEach((cell, i) => { cell.className = is_number[i] ? 'number' : ''; });
     body.replaceChildren(...shown.map((row) => element('tr', attributes.row ? attributes.row(row) : {},
       columns.map((each, i) => element('td', { class: is_number[i] ? 'number' : null }, each.text(row))))));
   };
@@ -54,7 +57,7 @@ const table = (columns, rows, attributes = {}) => {
         cell.setAttribute('aria-sort', k !== i ? 'none' : sorted.rising ? 'ascending' : 'descending'));
       fill();
     };
-    head.append(element('th', { class: is_number[i] ? 'number' : null, scope: 'col' },
+    head.append(element('th', { scope: 'col' },
       column.order ? element('button', { type: 'button', onclick: sort }, column.title) : column.title));
   });
   fill();

@@ -3,12 +3,14 @@
 
 #include <array>
 #include <cstdint>
+#include <ostream>
 #include <stdexcept>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include "sim/core/version.hpp"
 #include "sim/page/page_assets.hpp"
 #include "sim/text/file.hpp"
 
@@ -85,7 +87,7 @@ std::string html_of(const HtmlPage& page) {
       "<title>{}</title>\n<style>\n{}</style>\n</head>\n<body data-kind=\"{}\">\n"
       "<main id=\"page\"><noscript>This page is drawn by scripts, and they are switched off."
       "</noscript></main>\n",
-      escaped(page.version), escaped(page.title), page_assets::styles, escaped(page.kind));
+      kVersion, escaped(page.title), page_assets::styles, escaped(page.kind));
   for (const PageDocument& document : page.documents) {
     html += fmt::format("<script type=\"application/gzip\" data-document=\"{}\">{}</script>\n",
                         escaped(document.name), base64(compressed(document.json)));
@@ -95,10 +97,16 @@ std::string html_of(const HtmlPage& page) {
   return html + "</body>\n</html>\n";
 }
 
-Maker page_maker() {
-  return {.as = "a page of stepsim", .made = [](const std::string& path) {
-            return beginning_of(path, kHead.size()) == kHead;
-          }};
+Output html_output(const std::string& path, bool force) {
+  const Maker maker{.as = "a page of stepsim", .made = [](const std::string& file) {
+                      return beginning_of(file, kHead.size()) == kHead;
+                    }};
+  return {.role = "--html", .path = path, .maker = maker, .force = force};
+}
+
+void save_page(const Output& output, const HtmlPage& page, std::ostream& notes) {
+  save_file(output, html_of(page));
+  notes << fmt::format("page in {}: open it in a browser\n", output.path);
 }
 
 }  // namespace stepsim

@@ -4,6 +4,7 @@
 // (d3js.org) with its licence; nothing is computed here. The scripts are the files beside this one.
 #pragma once
 
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,8 @@ struct PageDocument {
 };
 
 struct HtmlPage {
-  std::string kind;     ///< which script draws it: run, sweep, search, ...
-  std::string title;    ///< plain text
-  std::string version;  ///< of the program
+  std::string kind;   ///< which script draws it: run, sweep, search, ...
+  std::string title;  ///< plain text
   std::vector<PageDocument> documents;
 };
 
@@ -28,7 +28,9 @@ struct HtmlPage {
 /// base64, so that none can end the page.
 std::string html_of(const HtmlPage& page);
 
-/// Knows pages of stepsim, of any version.
-Maker page_maker();
+/// The file that `--html` names; it replaces pages of stepsim, of any version.
+Output html_output(const std::string& path, bool force);
+/// Writes the page to that file, and says so.
+void save_page(const Output& output, const HtmlPage& page, std::ostream& notes);
 
 }  // namespace stepsim

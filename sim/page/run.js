@@ -154,9 +154,9 @@ const memory_of = (r, timeline) => {
 const limits_of = (r) => {
   if (r.limits.length === 0) return null;
   return section('What would make it shorter', bars(r.limits.map((limit, i) => ({ ...limit, i }))
-    .sort((a, b) => a.step_time_s - b.step_time_s).map((limit) => ({
-      name: limit.world, value: limit.step_time_s, mark: r.step_time_s, colour: series[0], key: `limits.${limit.i}.step_time_s`,
-      text: `${words.seconds(limit.step_time_s)}, ${words.change(limit.step_time_s / r.step_time_s - 1)}`,
+    .sort((a, b) => a.step_without_s - b.step_without_s).map((limit) => ({
+      name: limit.world, value: limit.step_without_s, mark: r.step_time_s, colour: series[0], key: `limits.${limit.i}.step_without_s`,
+      text: `${words.seconds(limit.step_without_s)}, ${words.change(limit.step_without_s / r.step_time_s - 1)}`,
     })), { label: 'the step without each limit' }),
   element('p', { class: 'hint' }, 'The step, simulated anew, if one thing took no time; the line is the step as it is. '
     + '`stepsim explain` tries settings, too.'));

@@ -5,8 +5,7 @@ const words = (() => {
   const digits = (value) => {
     const size = Math.abs(value);
     if (!(size > 0)) return '0';
-    const decimals = Math.max(0, 2 - Math.floor(Math.log10(size) + 1e-9));
-    return value.toFixed(Math.min(decimals, 12));
+    return size >= 99.95 ? value.toFixed(0) : value.toPrecision(3);
   };
   const scaled = (value, steps) => {
     for (const [size, unit] of steps) {
@@ -38,7 +37,9 @@ const words = (() => {
     }),
     dollars: known((value) => `$${Math.abs(value) >= 1000 ? d3.format(',.0f')(value) : digits(value)}`),
     // A key of a document as words: peak_bytes to "peak", in_flight_s to "in flight".
-    key: (name) => name.replace(/_(s|bytes|ns)$/, '').replace(/_/g, ' '),
+    key: (name) => (/^(mfu|hfu)$/.test(name) ? name.toUpperCase()
+      : name.replace(/_per_s\b/, ' a second').replace(/_per_gpu$/, ' and GPU').replace(/_(s|bytes|ns)$/, '').replace(/_/g, ' ')),
+    title: (text) => text.charAt(0).toUpperCase() + text.slice(1),
     // A value by the unit that its key ends in.
     of_key: (name, value) => {
       if (typeof value !== 'number') return value === null ? 'none' : String(value);

@@ -1,4 +1,4 @@
-// A sweep's answer, and its writers: a table, JSON, CSV, a picture.
+// A sweep's answer, and its writers: a table, JSON, CSV.
 #pragma once
 
 #include <cstdint>
@@ -72,8 +72,5 @@ using EachPoint = std::function<void(const std::function<void(const SweepPoint&)
 void write_sweep_json(const SweepAnswer& answer, const EachPoint& each, std::ostream& out);
 /// Writes the answer as CSV, one line a point.
 void write_sweep_csv(const SweepAnswer& answer, const EachPoint& each, std::ostream& out);
-/// The answer as a picture (SVG) of the objective: a line over one axis, a map over two, slices
-/// through the best point over more.
-std::string sweep_plot(const SweepAnswer& answer);
 
 }  // namespace stepsim

@@ -27,8 +27,5 @@ std::string validation_junit(const Validation& validation);
 std::string validation_github(const Validation& validation);
 /// The validation as tables for a document.
 std::string validation_markdown(const Validation& validation);
-/// The validation as a picture (SVG): predicted over measured times, logarithmic. Marks tell suites
-/// apart, or the groups of a lone suite.
-std::string validation_scatter(const Validation& validation);
 
 }  // namespace stepsim

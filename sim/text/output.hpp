@@ -17,7 +17,7 @@ struct Maker {
 
 /// A file that a command writes.
 struct Output {
-  std::string role;        ///< how messages name it: "--svg"
+  std::string role;        ///< how messages name it: "--html"
   std::string path;        ///< empty: it was not asked for
   Maker maker{};           ///< whose files it replaces
   bool force = false;      ///< replaces what others made, too

@@ -516,14 +516,14 @@ TEST_CASE("the best of a search runs as the search says, and no other is said to
   for (const char* jobs : {"1", "3"}) CHECK(program(question + " --jobs " + jobs).out == found.out);
 }
 
-TEST_CASE("capacity: sizes, time and cost of a training, and the picture of them") {
+TEST_CASE("capacity: sizes, time and cost of a training, and the page of them") {
   const stepsim::TemporaryFolder folder;
-  const std::string picture = folder.file("sizes.svg");
+  const std::string page = folder.file("sizes.html");
   const std::string question = fmt::format(
       "search '{}' --gpus 8..16 --only tensor=8 --only pipeline=1,2 --only schedule=1f1b --tokens "
       "1e9 --set 'cost.price=2 $/gpu/h' --set expect=null",
       kSmall);
-  const Outcome found = program(question + " --format json --svg " + picture);
+  const Outcome found = program(question + " --format json --html " + page);
   REQUIRE(found.code == 0);
   const Json json = Json::parse(found.out);
   CHECK(json.at("schema") == "stepsim.capacity/1");
@@ -536,7 +536,7 @@ TEST_CASE("capacity: sizes, time and cost of a training, and the picture of them
     CHECK(size.at("gpu_hours").get<double>() == doctest::Approx(hours));
     CHECK(size.at("dollars").get<double>() == doctest::Approx(2 * hours));
   }
-  CHECK(text_of(picture).starts_with("<svg"));
+  CHECK(text_of(page).starts_with("<!DOCTYPE html>"));
   const Outcome cheapest = program(question + " --format json --objective cost");
   CHECK(Json::parse(cheapest.out).at("best_gpus") == 8);
   const std::pair<const char*, const char*> mistakes[] = {
@@ -552,7 +552,6 @@ TEST_CASE("capacity: sizes, time and cost of a training, and the picture of them
       {"--tokens 1e9 --deadline soon",
        "--deadline: 'soon' is not a duration, write \"10 min\", \"90 s\", \"1.5 h\" or \"30 "
        "days\"\n"},
-      {"--svg x.svg", "--svg: a picture is of several numbers of GPUs (--gpus 64..1024)\n"},
       {"--objective cost",
        "--objective cost: it chooses among several numbers of GPUs (--gpus 64..1024); the "
        "strategies of one are compared by their step time\n"},

@@ -57,10 +57,11 @@ vary=(--vary training.micro_batch=1,2)
 written "a trace" 4 step.json run small.yaml --trace step.json
 written "a compressed trace" 4 step.json.gz run small.yaml --trace step.json.gz
 written "a sweep" 4 small.db sweep small.yaml "${vary[@]}" --db small.db
-written "a picture of a sweep" 4 "small.db sweep.svg" sweep small.yaml "${vary[@]}" --db small.db --svg sweep.svg
+written "a page" 4 run.html run small.yaml --html run.html
+written "a page of a sweep" 4 "small.db sweep.html" sweep small.yaml "${vary[@]}" --db small.db --html sweep.html
 expect "a part" 0 "$program" sweep small.yaml "${vary[@]}" --db part.db --shard 1/2
 written "a merge" 4 all.db merge all.db part.db
-written "a search" 4 best.yaml search small.yaml -o best.yaml
+written "a search" 4 "best.yaml search.html" search small.yaml -o best.yaml --html search.html
 cat >megatron.yaml <<'EOF'
 framework: megatron
 model: gpt2
@@ -73,7 +74,7 @@ mkdir -p calib/gpus calib/links
 written "a fit" 4 "mine.yaml link.yaml" calibrate fit "$root"/calib/examples/h100-{gemm,attention,collectives}.csv \
   -o mine.yaml --link link.yaml --force
 suite=$root/validate/suites/ddp_buckets.yaml
-written "a record and a picture of a suite" 4 "record.yaml suite.svg" validate "$suite" --record record.yaml --svg suite.svg
+written "a record and a page of a suite" 4 "record.yaml suite.html" validate "$suite" --record record.yaml --html suite.html
 
 # Ctrl-C finds no descriptor to write into either. A job of a shell without job control would ignore it.
 set -m

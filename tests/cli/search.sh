@@ -38,10 +38,8 @@ expect "no budget" 1 a.yaml "${few[@]}" --budget 1ns
 has "no budget" "Nothing found no strategy has been simulated yet"
 has "no budget" "Not proven the time is over (--budget allows more)"
 
-echo kept >kept.svg
-expect "a picture of nothing" 1 a.yaml --gpus 8,16 "${few[@]}" --budget 1ns --svg kept.svg --force
-has "a picture of nothing" "kept.svg: not written, there is nothing to draw" err
-[[ $(cat kept.svg) == kept ]] || fail "a picture of nothing has replaced another"
+expect "a page of nothing" 1 a.yaml "${few[@]}" --budget 1ns --html nothing.html
+has "a page of nothing" "page in nothing.html: open it in a browser" err
 
 expect "one simulation" 0 a.yaml "${few[@]}" --only micro_batch=1,2 --simulations 1
 has "one simulation" ", 1 were simulated"
@@ -57,8 +55,8 @@ refused "--tokens 1e300: a number of tokens between 1 and 1e+18 is wanted" "many
 refused "--budget: '500' has no unit of time, write \"500 s\"" "a time without a unit" --budget 500
 refused "--deadline: '-5d' is not above 0" "a time below 0" --tokens 1e9 --deadline -5d
 refused "--strategy-timeout: '5 parsec'" "no unit of time" --strategy-timeout "5 parsec"
-refused "-o and --svg are the same file, 'one.svg'" "two outputs in one file" --gpus 8,16 \
-  --svg one.svg -o ./one.svg
+refused "-o and --html are the same file, 'one.html'" "two outputs in one file" --gpus 8,16 \
+  --html one.html -o ./one.html
 refused "is left: 8 samples do not divide among 24 GPUs; try without one of them" "an odd size" \
   --gpus 24 --only tensor=1 --only pipeline=1 --only context=1
 expect "a file that cannot be made" 4 a.yaml -o /proc/best.yaml
@@ -102,25 +100,6 @@ expect "one size, too late" 1 train.yaml "${plain[@]}" --tokens 1e12 --deadline 
 has "one size, too late" "Deadline too late:"
 expect "one size, in time" 0 train.yaml "${plain[@]}" --tokens 1e9 --deadline 30d
 has "one size, in time" "before the deadline of 30.0 days"
-# The costs in the picture stand inside the frame, and apart from each other.
-expect "a picture of many sizes" 0 train.yaml --gpus 8..64+8 "${plain[@]}" --only micro_batch=4 \
-  --tokens 1e12 --deadline 30d --svg sizes.svg
-python3 - <<'END' || fail "a picture of many sizes: words overlap, or leave the frame"
-import re
-picture = open("sizes.svg").read()
-frame = re.search(r'class="frame" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', picture)
-left, top, width, height = map(float, frame.groups())
-boxes = []
-for x, y, words in re.findall(r'<text x="([\d.]+)" y="([\d.]+)" text-anchor="middle"[^>]*>([^<]* \$)</text>', picture):
-    half = len(words) * 11 * 0.5 / 2  # letters of 11 pixels
-    boxes.append((float(x) - half, float(y) - 9, float(x) + half, float(y) + 2))
-assert len(boxes) >= 4, boxes
-for i, (a, b, c, d) in enumerate(boxes):
-    assert left <= a and c <= left + width and top <= b and d <= top + height, boxes[i]
-    assert not any(a < g and e < c and b < h and f < d for e, f, g, h in boxes[:i]), boxes[i]
-assert picture.count("deadline 30.0 days") == 1
-assert "prefers-color-scheme: dark" in picture and ".line { stroke: #56b4e9 }" in picture
-END
 
 # In time without failures, too late with them.
 cat >>train.yaml <<'END'

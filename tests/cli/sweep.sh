@@ -250,13 +250,13 @@ has "a file of a sweep, changed" "4 points: 4 ok"
 expect "a part drawn" 0 grid.yaml --random 3
 has "a part drawn" "3 points of 6"
 
-# Points that are no fair comparison, a picture that cannot be written, a file that is in use.
+# Points that are no fair comparison, a page that cannot be written, a file that is in use.
 expect "different work" 0 small.yaml --vary training.global_batch=64,128
 has "different work" "64 to 128 samples a step"
 expect "different GPUs" 0 small.yaml --vary cluster.nodes=1,2 --objective tokens_per_s
 has "different GPUs" "8 to 16 GPUs"
-expect "no place for a picture" 4 small.yaml "${batches[@]}" --svg no/such/folder.svg --db none.db
-[[ ! -e none.db ]] || fail "points were simulated for a picture that cannot be written"
+expect "no place for a page" 4 small.yaml "${batches[@]}" --html no/such/folder.html --db none.db
+[[ ! -e none.db ]] || fail "points were simulated for a page that cannot be written"
 exec {lock}<>one.db
 flock -x $lock
 expect "a file in use" 4 small.yaml "${grid[@]}" --db one.db
@@ -267,21 +267,21 @@ has "nothing to resume" "nothing to resume: 'one.db'" err
 
 # What is wrong is said before anything runs.
 cp small.yaml kept.yaml
-for picture in apart.db ./apart.db small.yaml; do
-  expect "outputs in one file" 2 small.yaml "${batches[@]}" --db apart.db --svg $picture
+for page in apart.db ./apart.db small.yaml; do
+  expect "outputs in one file" 2 small.yaml "${batches[@]}" --db apart.db --html $page
   [[ ! -e apart.db ]] || fail "points were simulated for outputs in one file"
 done
-has "outputs in one file" "--svg 'small.yaml' would replace a file that is read" err
-expect "outputs in one file" 2 small.yaml "${batches[@]}" --db apart.db --svg apart.db
-has "outputs in one file" "--db and --svg are the same file, 'apart.db'" err
-expect "a picture onto a sweep's scenario" 2 grid.yaml --db apart.db --svg small.yaml
+has "outputs in one file" "--html 'small.yaml' would replace a file that is read" err
+expect "outputs in one file" 2 small.yaml "${batches[@]}" --db apart.db --html apart.db
+has "outputs in one file" "--db and --html are the same file, 'apart.db'" err
+expect "a page onto a sweep's scenario" 2 grid.yaml --db apart.db --html small.yaml
 expect "a sweep's results onto its scenario" 2 grid.yaml --db small.yaml
 cmp small.yaml kept.yaml || fail "an output has replaced the scenario"
-mkdir -p pictures
-expect "a picture that is a folder" 4 small.yaml "${batches[@]}" --db apart.db --svg pictures
-has "a picture that is a folder" "cannot write 'pictures': Is a directory" err
-[[ ! -e apart.db ]] || fail "points were simulated for a picture that is a folder"
-expect "pictures for nobody" 0 small.yaml "${batches[@]}" --db apart.db --svg /dev/null
+mkdir -p pages
+expect "a page that is a folder" 4 small.yaml "${batches[@]}" --db apart.db --html pages
+has "a page that is a folder" "cannot write 'pages': Is a directory" err
+[[ ! -e apart.db ]] || fail "points were simulated for a page that is a folder"
+expect "pages for nobody" 0 small.yaml "${batches[@]}" --db apart.db --html /dev/null
 
 expect "a key that is varied and set" 2 small.yaml "${batches[@]}" --set training.micro_batch=4
 has "a key that is varied and set" "--set training.micro_batch=4: 'training.micro_batch' is varied" err

@@ -41,11 +41,10 @@ for jobs in 1 2 3; do
   cmp -s out whole || fail "$jobs jobs change the result"
 done
 
-expect "a filter" 0 small.yaml --filter 'tp < 3' --svg picture.svg
-has "the picture" "class=\"mark\"" picture.svg
-has "the picture" "prefers-color-scheme" picture.svg
-expect "a picture in place of the rows" 2 small.yaml --svg ./small.csv
-has "a picture in place of the rows" "--svg './small.csv' would replace a file that is read" err
+expect "a filter" 0 small.yaml --filter 'tp < 3' --html page.html
+has "the page" "data-kind=\"validate\"" page.html
+expect "a page in place of the rows" 2 small.yaml --html ./small.csv
+has "a page in place of the rows" "--html './small.csv' would replace a file that is read" err
 mkfifo pipe
 expect "a record that is a pipe" 2 small.yaml --record pipe
 has "a record that is a pipe" "is no file" err
@@ -113,8 +112,8 @@ expect "a broken record is named before anything is predicted" 2 small.yaml --re
 expect "a record of a part" 2 small.yaml --record record.yaml --filter 'tp == 1'
 expect "a record that would replace a suite" 2 small.yaml --record small.yaml
 has "a record that would replace a suite" "--record 'small.yaml' would replace a file that is read" err
-expect "a picture onto the runs of a record" 2 small.yaml --record new.yaml --svg new_runs.csv
-has "a picture onto the runs of a record" "are the same file, 'new_runs.csv'" err
+expect "a page onto the runs of a record" 2 small.yaml --record new.yaml --html new_runs.csv
+has "a page onto the runs of a record" "are the same file, 'new_runs.csv'" err
 expect "a filter that no row meets" 2 small.yaml --filter 'tp > 9'
 has "a filter that no row meets" "--filter: no row is left to validate, no row meets it" err
 printf 'batch,tp,time_ms\n' >none.csv

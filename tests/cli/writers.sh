@@ -111,7 +111,7 @@ taken() {
     calibrate\ fit\ --link) words=("$root/calib/examples/h100-collectives.csv") read='' file=mine.yaml ;;
     calibrate\ fit\ -o) words=(gemm.csv) read=gemm.csv file=mine.yaml ;;
     calibrate\ fit\ *) file=mine.yaml ;;
-    sweep\ --svg) option=("$2" "mine" --db own.db) && return ;;
+    sweep\ --html) option=("$2" "mine" --db own.db) && return ;;
   esac
   option=("$2" "$file")
 }

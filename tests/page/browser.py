@@ -95,6 +95,10 @@ class Browser:
             {"type": "pointerMove", "duration": 0, **at}, {"type": "pointerDown", "button": 0},
             {"type": "pointerUp", "button": 0}]}]})
 
+    def settle(self):
+        """Waits until what has been asked for is drawn."""
+        self.run("return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
     def press(self, keys):
         actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
         self._call("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})

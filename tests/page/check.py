@@ -76,7 +76,7 @@ class Pages:
             assert off <= 0.006 * abs(wanted) + 6e-4 * (1 if "%" in text else 0), (name, place, wanted, text)
         for width_name, width in WIDTHS.items():
             self.browser.resize(width, 900)
-            self.browser.run("return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+            self.browser.settle()
             wide = self.browser.run("return document.documentElement.scrollWidth")
             assert wide <= width, f"{name}: {wide} pixels wide in a window of {width}"
             self.browser.screenshot(os.path.join(self.pictures, f"{name}-{width_name}.png"))

@@ -12,6 +12,7 @@
 #include "sim/command/search/search_runs.hpp"
 #include "sim/core/duration.hpp"
 #include "sim/core/shell_word.hpp"
+#include "sim/page/page.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/process/interrupt.hpp"
 #include "sim/process/progress.hpp"
@@ -78,7 +79,7 @@ class SearchCommand {
                                        : std::optional(duration_of("--budget", options.budget))) {
     if (!options.objective.empty()) check_objective(options.objective);
     if (sizes_.size() == 1) check_for_one_size(options);
-    check_outputs({scenario_output(options), picture_output(options)});
+    check_outputs({scenario_output(options), html_output(options.html, options.force)});
     check_only(options);
     for (const int gpus : sizes_) axes_of_size(gpus);  // mistakes first
     check_some_are_left();
@@ -310,15 +311,13 @@ ExitCode search(const SearchOptions& stated, std::ostream& out, std::ostream& no
   if (command.sizes().size() == 1) {
     const SearchReport report = command.report(command.sizes().front());
     out << formatted(options, report);
+    write_page(options, {"search", report.scenario, search_json(report)}, notes);
     command.write(report);
     return code_of(report);
   }
   const CapacityReport report = command.capacity();
   out << formatted(options, report);
-  const bool has_any = std::ranges::any_of(report.points, &CapacityPoint::best);
-  if (!options.svg.empty() && has_any) save_file(picture_output(options), capacity_svg(report));
-  if (!options.svg.empty() && !has_any)
-    notes << fmt::format("{}: not written, there is nothing to draw\n", options.svg);
+  write_page(options, {"capacity", report.scenario, capacity_json(report)}, notes);
   if (report.best) command.write(report.points[*report.best].search);
   return code_of(report);
 }

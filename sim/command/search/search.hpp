@@ -24,7 +24,7 @@ struct SearchOptions {
   std::string max_memory;  ///< share of a GPU's memory: "92%"; empty: as run.memory_margin says
   std::string budget;      ///< time for each search: "60s"; empty: any
   std::string strategy_timeout = "10min";  ///< time that a simulation may take
-  std::string svg;                         ///< picture to write; empty: none
+  std::string html;                        ///< page to write; empty: none
   bool force = false;                      ///< outputs replace any files
   int keep = 10;                           ///< strategies that are listed
   int simulations = 300;                   ///< at most

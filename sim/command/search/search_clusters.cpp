@@ -9,6 +9,7 @@
 
 #include "sim/command/search/search_request.hpp"
 #include "sim/core/source.hpp"
+#include "sim/page/page.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/process/interrupt.hpp"
 #include "sim/report/search/clusters_report.hpp"
@@ -88,8 +89,9 @@ ExitCode code_of(const ClustersReport& report) {
 }  // namespace
 
 ExitCode search_clusters(const SearchOptions& options, std::ostream& out, std::ostream& notes) {
-  if (!options.svg.empty() || !options.output.empty() || !options.objective.empty())
-    throw UserError("--clusters: it goes with neither --svg, --output nor --objective");
+  if (!options.output.empty() || !options.objective.empty())
+    throw UserError("--clusters: it goes with neither --output nor --objective");
+  check_outputs({html_output(options.html, options.force)});
   for (const std::string& setting : options.scenario.overrides) {
     if (setting.starts_with("cluster"))
       throw UserError(
@@ -135,6 +137,7 @@ ExitCode search_clusters(const SearchOptions& options, std::ostream& out, std::o
       report.clusters, [](const ClusterSearch& one) { return one.search.has_value(); });
   if (none && !InterruptNoted::came()) throw UserError(report.clusters.front().reason);
   out << formatted(options, report);
+  write_page(options, {"clusters", report.scenario, clusters_json(report)}, notes);
   return code_of(report);
 }
 

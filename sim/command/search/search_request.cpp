@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/duration.hpp"
-#include "sim/report/picture/svg.hpp"
+#include "sim/page/page.hpp"
 #include "sim/scenario/read/number.hpp"
 #include "sim/scenario/read/scalar.hpp"
 #include "sim/scenario/sweep/axis_values.hpp"
@@ -114,8 +114,13 @@ Output scenario_output(const SearchOptions& options) {
   return {"-o", options.output, sealed_by(kSearchCommand), options.force};
 }
 
-Output picture_output(const SearchOptions& options) {
-  return {"--svg", options.svg, picture_maker(), options.force};
+void write_page(const SearchOptions& options, const SearchPage& page, std::ostream& notes) {
+  if (options.html.empty()) return;
+  save_page(html_output(options.html, options.force),
+            {.kind = page.kind,
+             .title = page.scenario + ": a search",
+             .documents = {{"result", page.json}}},
+            notes);
 }
 
 /// The second would replace the first.
@@ -133,8 +138,6 @@ void check_only(const SearchOptions& options) {
 }
 
 void check_for_one_size(const SearchOptions& options) {
-  if (!options.svg.empty())
-    throw UserError("--svg: a picture is of several numbers of GPUs (--gpus 64..1024)");
   if (!options.objective.empty())
     throw UserError(
         fmt::format("--objective {}: it chooses among several numbers of GPUs (--gpus 64..1024); "

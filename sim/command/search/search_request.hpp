@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,9 +32,14 @@ std::string default_objective(const SearchOptions& options);
 
 /// Who writes the scenario of -o.
 inline constexpr const char* kSearchCommand = "stepsim search";
-/// The scenario with the best strategy, and the picture.
+/// The scenario with the best strategy.
 Output scenario_output(const SearchOptions& options);
-Output picture_output(const SearchOptions& options);
+
+struct SearchPage {
+  std::string kind, scenario, json;
+};
+/// Writes the page that `--html` asks for, if it does.
+void write_page(const SearchOptions& options, const SearchPage& page, std::ostream& notes);
 /// Each axis is restricted once: a second time would replace the first.
 void check_only(const SearchOptions& options);
 void check_for_one_size(const SearchOptions& options);

@@ -125,7 +125,7 @@ Json expected_error_of(const Metrics& m) {
 }
 
 Json limit_of(const LimitStep& limit) {
-  return {{"limit", limit.name}, {"world", limit.world}, {"step_time_s", number(limit.step)}};
+  return {{"limit", limit.name}, {"world", limit.world}, {"step_without_s", number(limit.step)}};
 }
 
 Json expectation_of(const ExpectationOutcome& e) {

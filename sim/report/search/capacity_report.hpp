@@ -55,7 +55,5 @@ void check_objective(const std::string& name);
 std::string capacity_text(const CapacityReport& report, const Screen& screen);
 std::string capacity_json(const CapacityReport& report);
 std::string capacity_csv(const CapacityReport& report);
-/// A picture of time over GPUs, with the front as a line.
-std::string capacity_svg(const CapacityReport& report);
 
 }  // namespace stepsim

@@ -85,10 +85,15 @@ Json counts_json(const SweepAnswer& answer) {
 
 void write_sweep_json(const SweepAnswer& answer, const EachPoint& each, std::ostream& out) {
   const auto number_of = [](const SweepPoint& point) { return point.point; };
-  const Json head{
-      {"schema", "stepsim.sweep_result/1"},  {"scenario", answer.name},
-      {"objective", answer.objective->name}, {"counts", counts_json(answer)},
-      {"axes", axes_json(answer)},           {"best_points", list_json(answer.best, number_of)}};
+  const Json head{{"schema", "stepsim.sweep_result/1"},
+                  {"scenario", answer.name},
+                  {"objective", answer.objective->name},
+                  {"objective_column", answer.objective->column},
+                  {"less_is_better", answer.objective->is_less_better},
+                  {"unequal", text_or_null(answer.unequal)},
+                  {"counts", counts_json(answer)},
+                  {"axes", axes_json(answer)},
+                  {"best_points", list_json(answer.best, number_of)}};
   std::string text = json_text(head);
   text.resize(text.rfind("\n}"));
   out << text << ",\n  \"points\": [";

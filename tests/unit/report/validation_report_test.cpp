@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <pugixml.hpp>
 
 #include "sim/report/validation.hpp"
 
@@ -75,46 +74,4 @@ TEST_CASE("rows that ran and are predicted not to fit are said by suite, and onl
   CHECK(json["predicted_not_to_fit"] == 2);
   CHECK(json["suites"][0]["predicted_not_to_fit"] == 2);
   CHECK(json["suites"][1]["predicted_not_to_fit"] == 0);
-}
-
-TEST_CASE("a picture holds its legend, and of forty suites each has a mark of its own") {
-  std::vector<std::vector<ValidationRow>> suites;
-  for (int i = 0; i < 40; ++i)
-    suites.push_back({row_of(fmt::format("a_suite_with_a_name_{}", i), "a", 1, 1.1)});
-  const std::string svg = validation_scatter(validation_of(suites));
-  pugi::xml_document document;
-  REQUIRE(document.load_string(svg.c_str()));
-  const pugi::xml_node page = document.child("svg");
-  const double width = page.attribute("width").as_double();
-  const double height = page.attribute("height").as_double();
-  CHECK(svg.find(fmt::format("viewBox=\"0 0 {} {}\"", width, height)) != std::string::npos);
-
-  int named = 0;
-  for (const pugi::xml_node words : page.children("text")) {
-    const std::string name = words.text().get();
-    if (!name.starts_with("a_suite_")) continue;
-    ++named;
-    CHECK(words.attribute("y").as_double() < height);
-    CHECK(words.attribute("x").as_double() + 7 * static_cast<double>(name.size()) < width);
-  }
-  CHECK(named == 40);
-
-  // From one second to 10,000 powers of ten alone have room.
-  suites.push_back({row_of("a_suite_of_long_steps", "a", 1e4, 1e4)});
-  const std::string longer = validation_scatter(validation_of(suites));
-  for (const char* title : {">1 s<", ">10 s<", ">10000 s<"}) CHECK(contains(longer, title));
-  CHECK(contains(validation_scatter(validation_of({{row_of("s", "a", 1, 10)}})), ">2 s<"));
-  CHECK_FALSE(contains(longer, ">2 s<"));
-
-  std::set<std::string> marks;
-  int titles = 0;
-  for (const pugi::xml_node mark : page.children("path")) {
-    const std::string drawn = mark.attribute("d").value();
-    if (std::string(mark.attribute("class").value()) != "mark") continue;
-    marks.insert(drawn.substr(drawn.find('m')) + mark.attribute("fill").value());
-    titles += mark.child("title") ? 1 : 0;
-  }
-  CHECK(marks.size() == 40);
-  CHECK(titles == 40);
-  CHECK(contains(svg, "<title>a_suite_with_a_name_7, a: +10.0 %</title>"));
 }
