@@ -185,6 +185,12 @@ class Verdict(Record):
     next: str
 
 
+class Limit(Record):
+    limit: str
+    world: str
+    step_without_s: float
+
+
 class ExpectedError(Record):
     rows: int
     known_rows: int
@@ -227,6 +233,12 @@ class Provenance(Record):
 class ResultKeys(Record):
     schema: str
     scenario: str
+    model: str
+    gpu: str
+    gpus: int
+    nodes: int
+    split: str
+    attention: str | None
     interrupted: bool
     step_time_s: float
     steps_s: list[float]
@@ -253,6 +265,7 @@ class ResultKeys(Record):
     cost: Cost | None
     energy: Energy | None
     verdict: Verdict
+    limits: list[Limit]
     expected_error: ExpectedError | None
     expect: list[Expect]
     assumed: list[Assumed]
