@@ -62,6 +62,7 @@ words_of() {
     keys) words=(training.recompute) ;;
     schema) words=(gpu) ;;
     list) words=(models) ;;
+    new) words=(finetune-fsdp2) read='' ;;
     import) words=(ds.json) read=ds.json ;;
     export\ megatron) words=(megatron.yaml) read=megatron.yaml ;;
     export\ deepspeed) words=(deepspeed.yaml) read=deepspeed.yaml ;;
