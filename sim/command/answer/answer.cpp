@@ -20,18 +20,6 @@
 #include "sim/validation/recorded_runs.hpp"
 
 namespace stepsim {
-namespace {
-
-/// The error of measured runs like this one; nothing where no record of any is found.
-std::optional<ExpectedError> likely_error(const Library& library, const Scenario& scenario,
-                                          std::ostream& notes) {
-  const auto runs = measured_runs(library, notes);
-  if (!runs) return std::nullopt;
-  return expected_error(traits_of(scenario), *runs);
-}
-
-}  // namespace
-
 std::optional<std::vector<RecordedRuns>> measured_runs(const Library& library,
                                                        std::ostream& notes) {
   const auto go_on = [&](const std::string& why) {
@@ -45,6 +33,13 @@ std::optional<std::vector<RecordedRuns>> measured_runs(const Library& library,
   } catch (const IoError& error) {
     return go_on(error.what());
   }
+}
+
+std::optional<ExpectedError> likely_error(const Library& library, const Scenario& scenario,
+                                          std::ostream& notes) {
+  const auto runs = measured_runs(library, notes);
+  if (!runs) return std::nullopt;
+  return expected_error(traits_of(scenario), *runs);
 }
 
 Answer answer_of(const Scenario& scenario, const Library& library, const AnswerOptions& options,

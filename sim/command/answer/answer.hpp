@@ -34,6 +34,10 @@ struct Answer {
 /// there were none.
 std::optional<std::vector<RecordedRuns>> measured_runs(const Library& library, std::ostream& notes);
 
+/// The error of measured runs like this one; nothing where no record of any is found.
+std::optional<ExpectedError> likely_error(const Library& library, const Scenario& scenario,
+                                          std::ostream& notes);
+
 /// Simulates it, its replicas and its counterfactuals; the record of measured runs is the
 /// library's. What the reader should know besides goes to `notes`.
 Answer answer_of(const Scenario& scenario, const Library& library, const AnswerOptions& options,

@@ -19,9 +19,11 @@ Json cost_of(const ResultFacts& result) {
           {"per_million_samples_dollars", number(result.cost->per_million_samples)}};
 }
 
-Json run_of(const Contender& run) {
+Json run_of(const Comparison& c, std::size_t i) {
+  const Contender& run = c.runs[i];
   const ResultFacts& r = run.result;
   return {{"label", run.label},
+          {"origin", origin_of(c, i)},
           {"scenario", r.scenario},
           {"file", run.file},
           {"is_result", run.is_result},
@@ -97,17 +99,21 @@ Json baseline_of(const Comparison& c) {
           {"needs_more_memory", judgement.needs_more}, {"fits_no_more", judgement.fits_no_more}};
 }
 
+Json remark_json(const Remark& remark) { return {{"about", remark.about}, {"text", remark.text}}; }
+
 }  // namespace
 
 std::string comparison_json(const Comparison& c) {
-  Json differences = Json::array();
+  Json runs = Json::array(), differences = Json::array();
+  for (std::size_t i = 0; i < c.runs.size(); ++i) runs.push_back(run_of(c, i));
   for (std::size_t i = 1; i < c.runs.size(); ++i) differences.push_back(difference_of(c, i));
   const Json json{{"schema", "stepsim.comparison/1"},
-                  {"runs", list_json(c.runs, run_of)},
+                  {"runs", runs},
                   {"inputs", list_json(c.inputs, input_of)},
                   {"hashes", list_json(c.hashes, input_of)},
                   {"differences", differences},
-                  {"baseline", baseline_of(c)}};
+                  {"baseline", baseline_of(c)},
+                  {"remarks", list_json(remarks_on(c), remark_json)}};
   return json_text(json);
 }
 

@@ -121,6 +121,7 @@ Json account_json(const StepAccount& account) {
 
 Json difference_json(const StepDifference& one) {
   return {{"name", one.name},
+          {"title", one.title},
           {"predicted_s", number(one.predicted_s)},
           {"recorded_s", number(one.recorded_s)},
           {"difference_s", number(one.difference_s())},
@@ -141,6 +142,7 @@ std::string to_json(const RecordedComparison& comparison) {
        {"predicted", account_json(comparison.predicted)},
        {"recorded", account_json(comparison.recorded)},
        {"difference_s", number(comparison.recorded.step_s - comparison.predicted.step_s)},
+       {"layers", comparison.layers > 0 ? number(comparison.layers) : Json()},
        {"differences", list_json(comparison.differences, difference_json)},
        {"not_known", comparison.not_known}});
 }

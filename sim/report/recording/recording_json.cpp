@@ -28,6 +28,13 @@ Json host_json(const HostStates& host) {
           {"python", seconds_json(host.python)}};
 }
 
+/// What a late host did beside waiting; parts of `late_host_s` and of other idle time.
+Json pauses_json(const Breakdown& breakdown) {
+  return {{"garbage_collection", seconds_json(breakdown.of(Cause::garbage_collection))},
+          {"recompilation", seconds_json(breakdown.of(Cause::recompilation))},
+          {"in_operators", seconds_json(breakdown.pauses_in_operations)}};
+}
+
 Json doubts_json(const IdleDoubts& doubts) {
   return {{"graph_replays", seconds_json(doubts.graph_replays)},
           {"long_waits", seconds_json(doubts.long_waits)}};
@@ -138,6 +145,7 @@ Json rank_json(const Observation& seen, const ClockShift& clock) {
   return {{"rank", whole(seen.rank)},
           {"file", seen.file},
           {"device", text_or_null(seen.device)},
+          {"is_of_core", seen.is_of_core},
           {"window_s", seconds_json(seen.window.length())},
           {"busy_s", seconds_json(seen.gpu.busy)},
           {"compute_s", seconds_json(seen.gpu.compute)},
@@ -147,6 +155,7 @@ Json rank_json(const Observation& seen, const ClockShift& clock) {
           {"exposed_communication_s", seconds_json(seen.gpu.exposed_communication())},
           {"idle_s", idle_json(seen.idle.causes)},
           {"late_host_s", host_json(seen.idle.late_host)},
+          {"pauses_s", pauses_json(seen.breakdown)},
           {"idle_not_known_s", doubts_json(seen.idle.doubts)},
           {"breakdown_s", breakdown_json(seen)},
           {"clock_shift_s", clock.shift ? seconds_json(*clock.shift) : Json()},
@@ -195,6 +204,7 @@ Json straggler_json(const LateRank& late) {
           {"alone_s", number(late.alone_s)},
           {"reason", word_of(late.reason)},
           {"reason_s", number(late.reason_s)},
+          {"why", sentence_of(late)},
           {"kernels", number(late.kernels)},
           {"kernels_of_others", number(late.kernels_of_others)},
           {"before_s", number(late.before_s)},
@@ -219,6 +229,7 @@ std::string to_json(const RecordedJob& job, const std::optional<Replay>& replay)
   const double steps = static_cast<double>(pace.steps.size());
   return json_text(
       {{"schema", "stepsim.recording/1"},
+       {"path", job.path},
        {"format", pace.format},
        {"backend", text_or_null(pace.backend)},
        {"world_size", whole(pace.world_size)},
@@ -233,7 +244,10 @@ std::string to_json(const RecordedJob& job, const std::optional<Replay>& replay)
        {"replay", replay_json(replay)},
        {"what_if", what_if_json(replay)},
        {"not_known", all_not_known(job)},
-       {"verdict", {{"sentence", verdict.sentence}, {"next", verdict.next}}}});
+       {"verdict",
+        {{"sentence", verdict.sentence},
+         {"next", verdict.next},
+         {"gain", replay ? text_or_null(gain_sentence(*replay, verdict.change)) : Json()}}}});
 }
 
 }  // namespace stepsim

@@ -30,6 +30,8 @@ std::string to_json(const RecordedJob& job, const std::optional<Replay>& replay 
 const char* words_of(OwnWork reason);
 /// With by how much, in a mean step; or that it has more to do.
 std::string reason_of(const LateRank& late);
+/// That, or that nobody knows, for it was late before the recording began.
+std::string sentence_of(const LateRank& late);
 
 /// Judgement: what is known of a smaller share of the products says little of all.
 inline constexpr double kMostlyKnown = 0.8;

@@ -378,15 +378,12 @@ class RecordingPage : Page {
   void late_ranks() {
     for (std::size_t i = 0; i < std::min(kLate, job_.late_ranks.size()); ++i) {
       const LateRank& late = job_.late_ranks[i];
-      const bool is_older = late.before_s > late.late_s / 2;
       paragraph(
           i == 0 ? "Late ranks" : "",
           fmt::format("rank {} comes last at {} of {} collectives: a step, the others wait {} for "
-                      "it; {}{}",
+                      "it; {}",
                       late.rank.value_or(0), late.last_at, late.of_collectives,
-                      humanise(Seconds{late.late_s}).text(),
-                      is_older ? "it was late already when the recording began" : reason_of(late),
-                      late.is_stable ? "" : "; in some steps only"));
+                      humanise(Seconds{late.late_s}).text(), sentence_of(late)));
     }
   }
 

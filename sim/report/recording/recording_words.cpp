@@ -38,6 +38,12 @@ std::string reason_of(const LateRank& late) {
   return fmt::format("{}, by {}", words_of(late.reason), humanise(Seconds{late.reason_s}).text());
 }
 
+std::string sentence_of(const LateRank& late) {
+  const bool is_older = late.before_s > late.late_s / 2;
+  return (is_older ? "it was late already when the recording began" : reason_of(late)) +
+         (late.is_stable ? "" : "; in some steps only");
+}
+
 namespace {
 
 double share_known(const Products& products) {

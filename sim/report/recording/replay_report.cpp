@@ -36,16 +36,46 @@ double share_gained(const ReplayedChange& change) { return change.gain_s() / cha
 
 bool is_worth_saying(const ReplayedChange& change) { return share_gained(change) >= kWorthSaying; }
 
+bool is_explained(const Replay& replay) { return share_not_explained(replay) <= kMostNotExplained; }
+
+bool falls_behind(const Replay& replay) {
+  double sum = 0;
+  for (std::size_t i = 1; i < replay.steps.size(); ++i) sum += replay.steps[i].seconds;
+  const double mean = sum / static_cast<double>(replay.steps.size() - 1);
+  return replay.steps.size() > 1 && !replay.changes.empty() &&
+         replay.changes.front().before_s > mean * (1 + kSame);
+}
+
+/// How far to trust what changes would give, or why that is not said.
+std::string remark_on(const Replay& replay) {
+  if (!is_explained(replay))
+    return fmt::format(
+        "What a change would give is not said: for {} of the time work waits for what was not "
+        "recorded.",
+        percent(share_not_explained(replay)));
+  std::string text = fmt::format(
+      "simulated, all else as it was. A check of the replay, not of a claim: unchanged, the "
+      "recorded steps come out within {}",
+      percent(std::abs(replay.worst_deviation())));
+  if (share_not_explained(replay) >= kWorthSaying)
+    text += fmt::format("; {} of the time is waiting that nothing explains, and stays",
+                        percent(share_not_explained(replay)));
+  if (replay.steps_left_out > 0)
+    text +=
+        fmt::format("; the last {} of {} steps are left out: all together have too many launches",
+                    replay.steps_left_out, replay.steps_left_out + replay.steps.size());
+  if (falls_behind(replay))
+    text += "; the GPU falls behind its host, so that a step is longer in a long run than here";
+  return text;
+}
+
 class ReplayPage : Page {
  public:
   ReplayPage(const Replay& replay, Screen screen) : Page(screen, 80, 100), replay_(replay) {}
 
   std::string text() {
-    if (share_not_explained(replay_) > kMostNotExplained) {
-      wrapped(fmt::format(
-          "What a change would give is not said: for {} of the time work waits for what was not "
-          "recorded.",
-          percent(share_not_explained(replay_))));
+    if (!is_explained(replay_)) {
+      wrapped(remark_on(replay_));
       line();
     } else if (!replay_.changes.empty() && is_worth_saying(replay_.changes.front())) {
       table();
@@ -68,33 +98,8 @@ class ReplayPage : Page {
            pad_left(column.text(change.after_s), kTime) +
            pad_left(percent(share_gained(change)), kShare));
     }
-    wrapped(trust(), 2);
+    wrapped(remark_on(replay_), 2);
     line();
-  }
-
-  /// How far to trust it.
-  std::string trust() const {
-    std::string text = fmt::format(
-        "simulated, all else as it was. A check of the replay, not of a claim: unchanged, the "
-        "recorded steps come out within {}",
-        percent(std::abs(replay_.worst_deviation())));
-    if (share_not_explained(replay_) >= kWorthSaying)
-      text += fmt::format("; {} of the time is waiting that nothing explains, and stays",
-                          percent(share_not_explained(replay_)));
-    if (replay_.steps_left_out > 0)
-      text +=
-          fmt::format("; the last {} of {} steps are left out: all together have too many launches",
-                      replay_.steps_left_out, replay_.steps_left_out + replay_.steps.size());
-    if (falls_behind())
-      text += "; the GPU falls behind its host, so that a step is longer in a long run than here";
-    return text;
-  }
-
-  bool falls_behind() const {
-    double sum = 0;
-    for (std::size_t i = 1; i < replay_.steps.size(); ++i) sum += replay_.steps[i].seconds;
-    const double mean = sum / static_cast<double>(replay_.steps.size() - 1);
-    return replay_.steps.size() > 1 && replay_.changes.front().before_s > mean * (1 + kSame);
   }
 
   static std::string shortened(std::string text) {
@@ -126,7 +131,7 @@ std::string replay_table(const Replay& replay, const Screen& screen) {
 }
 
 std::string gain_sentence(const Replay& replay, const std::string& change) {
-  if (change.empty() || share_not_explained(replay) > kMostNotExplained) return "";
+  if (change.empty() || !is_explained(replay)) return "";
   const auto found = std::ranges::find_if(replay.changes, [&](const ReplayedChange& one) {
     return one.name.starts_with(change) && is_worth_saying(one);
   });
@@ -141,7 +146,9 @@ Json replay_json(const std::optional<Replay>& replay) {
   return {{"steps", list_json(replay->steps, step_json)},
           {"worst_deviation", number(replay->worst_deviation())},
           {"steps_left_out", replay->steps_left_out},
-          {"not_explained_s", number(replay->not_explained_s)}};
+          {"not_explained_s", number(replay->not_explained_s)},
+          {"is_explained", is_explained(*replay)},
+          {"remark", remark_on(*replay)}};
 }
 
 Json what_if_json(const std::optional<Replay>& replay) {

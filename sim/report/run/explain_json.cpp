@@ -45,6 +45,13 @@ Json changes_of(const Explanation& e) {
   });
 }
 
+Json memory_of(const Memory& memory) {
+  if (memory.stages.empty()) return nullptr;
+  return {{"peak_bytes", number(memory.worst().total())},
+          {"capacity_bytes", number(memory.capacity)},
+          {"fits", memory.fits()}};
+}
+
 Json loader_of(const std::optional<LoaderNeed>& need) {
   if (!need) return nullptr;
   return {{"workers", need->workers},
@@ -70,13 +77,24 @@ Json symptoms_of(const std::vector<Symptom>& symptoms, const Metrics& m) {
 }  // namespace
 
 std::string to_json(const Explanation& e) {
+  const Metrics& m = e.metrics;
   const Json json{{"schema", "stepsim.explanation/1"},
-                  {"scenario", e.metrics.scenario},
-                  {"step_time_s", number(e.metrics.step_time)},
-                  {"critical_path", path_of(e.path, e.metrics)},
+                  {"scenario", m.scenario},
+                  {"step_time_s", number(m.step_time)},
+                  {"model", m.model},
+                  {"gpu", m.gpu},
+                  {"gpus", m.gpus},
+                  {"nodes", m.nodes},
+                  {"split", m.split},
+                  {"attention", text_or_null(m.attention)},
+                  {"measured_steps", m.steps.size()},
+                  {"memory", memory_of(m.memory)},
+                  {"critical_path", path_of(e.path, m)},
                   {"changes", changes_of(e)},
                   {"loader", loader_of(e.loader)},
-                  {"symptoms", symptoms_of(e.symptoms, e.metrics)},
+                  {"symptoms", symptoms_of(e.symptoms, m)},
+                  {"expected_error", expected_error_json(m)},
+                  {"assumed", assumed_json(m)},
                   {"interrupted", e.is_interrupted},
                   {"verdict", e.is_interrupted ? Json() : verdict_json(e.verdict)}};
   return json_text(json);

@@ -100,30 +100,6 @@ Json outside_range_of(const Metrics& m) {
   });
 }
 
-/// The expected error; null without a record. Where no run is like this one, only counts are
-/// stated.
-Json expected_error_of(const Metrics& m) {
-  if (!m.expected_error) return nullptr;
-  const ExpectedError& e = *m.expected_error;
-  const auto of = [&](double share) { return e.rows > 0 ? number(share) : Json(); };
-  Json band;
-  if (e.band) {
-    const auto [least, most] = e.times(m.step_time);
-    band = {number(least), number(most)};
-  }
-  return {{"rows", e.rows},
-          {"known_rows", e.known},
-          {"median_ape", of(e.median)},
-          {"p90_ape", of(e.p90)},
-          {"bias", of(e.bias)},
-          {"step_time_80_percent_s", band},
-          {"unseen", e.band ? Json(e.band->unseen) : Json::array()},
-          {"traits", e.traits},
-          {"suites", e.suites},
-          {"worst_suite", e.rows > 0 ? Json(e.worst_suite) : Json()},
-          {"worst_suite_mape", of(e.worst_mean)}};
-}
-
 Json limit_of(const LimitStep& limit) {
   return {{"limit", limit.name}, {"world", limit.world}, {"step_without_s", number(limit.step)}};
 }
@@ -243,12 +219,9 @@ std::string to_json(const Metrics& m, const std::vector<ExpectationOutcome>& exp
       {"energy", energy_of(m)},
       {"verdict", verdict_json(m.verdict)},
       {"limits", list_json(m.limits, limit_of)},
-      {"expected_error", expected_error_of(m)},
+      {"expected_error", expected_error_json(m)},
       {"expect", list_json(expectations, expectation_of)},
-      {"assumed", list_json(m.assumed,
-                            [](const AssumedKey& a) {
-                              return Json{{"key", a.key}, {"value", a.value}};
-                            })},
+      {"assumed", assumed_json(m)},
       {"engine", engine_of(m.engine, stats)},
       {"provenance", provenance_of(m.provenance)},
   };

@@ -1,4 +1,4 @@
-// Writes communication, stragglers, verdict and engine key by key.
+// Writes communication, stragglers, verdict, engine and likely error key by key.
 #include "sim/report/run/result_json.hpp"
 
 namespace stepsim {
@@ -39,6 +39,43 @@ Json engine_json(const EngineStats& engine) {
             {"transfers", engine.transfers}};
   if (engine.ranks_unrecorded > 0) json["ranks_unrecorded"] = engine.ranks_unrecorded;
   return json;
+}
+
+Json expected_error_json(const Metrics& m) {
+  if (!m.expected_error) return nullptr;
+  const ExpectedError& e = *m.expected_error;
+  const auto of = [&](double share) { return e.rows > 0 ? number(share) : Json(); };
+  Json band;
+  if (e.band) {
+    const auto [least, most] = e.times(m.step_time);
+    band = {number(least), number(most)};
+  }
+  return {{"rows", e.rows},
+          {"known_rows", e.known},
+          {"median_ape", of(e.median)},
+          {"p90_ape", of(e.p90)},
+          {"bias", of(e.bias)},
+          {"step_time_80_percent_s", band},
+          {"unseen", e.band ? Json(e.band->unseen) : Json::array()},
+          {"traits", e.traits},
+          {"suites", e.suites},
+          {"worst_suite", e.rows > 0 ? Json(e.worst_suite) : Json()},
+          {"worst_suite_mape", of(e.worst_mean)}};
+}
+
+Json assumed_json(const Metrics& m) {
+  return list_json(m.assumed, [](const AssumedKey& a) {
+    return Json{{"key", a.key}, {"value", a.value}};
+  });
+}
+
+Json cause_titles_json() {
+  Json all = Json::array();
+  for (std::size_t i = 0; i < kCauses; ++i) {
+    const auto cause = static_cast<Cause>(i);
+    all.push_back({{"cause", name_of(cause)}, {"title", title_of(cause)}});
+  }
+  return all;
 }
 
 }  // namespace stepsim

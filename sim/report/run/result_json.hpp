@@ -13,5 +13,11 @@ Json communication_json(const Metrics& metrics);
 Json stragglers_json(const std::vector<Straggler>& stragglers);
 Json verdict_json(const Verdict& verdict);
 Json engine_json(const EngineStats& engine);
+/// The expected error; null without a record. Where no run is like this one, only counts are
+/// stated.
+Json expected_error_json(const Metrics& metrics);
+Json assumed_json(const Metrics& metrics);
+/// Name and title of each cause, in their order.
+Json cause_titles_json();
 
 }  // namespace stepsim

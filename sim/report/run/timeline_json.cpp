@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/report/json_number.hpp"
+#include "sim/report/run/result_json.hpp"
 #include "sim/report/run/trace_flows.hpp"
 #include "sim/text/ranges.hpp"
 #include "sim/timeline/chosen.hpp"
@@ -50,7 +51,7 @@ class TimelineWriter {
             {"step_time_ns", since_begin(to_)},
             {"level", head.level},
             {"ranks_left_out", head.ranks_left_out},
-            {"causes", causes()},
+            {"causes", cause_titles_json()},
             {"names", names_.texts()},
             {"details", list_json(details_.texts(), &TimelineWriter::details_of)},
             {"ranks", std::move(ranks)}};
@@ -58,15 +59,6 @@ class TimelineWriter {
 
  private:
   std::int64_t since_begin(double time) const { return nanoseconds(time) - nanoseconds(from_); }
-
-  static Json causes() {
-    Json all = Json::array();
-    for (std::size_t i = 0; i < kCauses; ++i) {
-      const auto cause = static_cast<Cause>(i);
-      all.push_back({{"cause", name_of(cause)}, {"title", title_of(cause)}});
-    }
-    return all;
-  }
 
   /// Facts of slices are members of an object, each behind a comma.
   static Json details_of(const std::string& members) {

@@ -248,7 +248,11 @@ TEST_CASE("of more than two the best is marked, and columns that do not fit foll
 TEST_CASE("the JSON of a comparison has its numbers") {
   const Json json = Json::parse(comparison_json(compare({made_up(1, 2, 5), made_up(1.5, 2, 1)})));
   CHECK(json["schema"] == "stepsim.comparison/1");
-  CHECK(json["runs"].size() == 2);
+  REQUIRE(json["runs"].size() == 2);
+  const Comparison c = compare({made_up(1, 2, 5), made_up(1.5, 2, 1)});
+  CHECK(json["runs"][1]["origin"] == origin_of(c, 1));
+  REQUIRE(json["remarks"].size() == remarks_on(c).size());
+  CHECK(json["remarks"][0]["text"] == json["differences"][0]["sentence"]);
   const Json& difference = json["differences"][0];
   CHECK(difference["label"] == "B");
   CHECK(difference["difference_s"] == doctest::Approx(-3.5));
