@@ -40,6 +40,8 @@ void add_compare(CLI::App& app, Action& chosen) {
                    "by how much step time and memory may be worse; default: 2%")
       ->check(not_empty());
   add_format(*compare, options.format, {"table", "json", "csv", "markdown"});
+  add_html(*compare, options.html);
+  add_force(*compare, options.force);
   add_jobs(*compare, options.jobs, "simulations at the same time; default: as many as cores");
   compare->callback([kept, &chosen] {
     kept->screen = screen_here();

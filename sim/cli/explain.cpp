@@ -20,9 +20,11 @@ void add_explain(CLI::App& app, Action& chosen) {
   explain->get_option("scenario")
       ->description("scenario (YAML), a recording of a real run, or what run --trace wrote (JSON)");
   add_format(*explain, kept->format, {"table", "json"});
+  add_html(*explain, kept->html);
+  add_force(*explain, kept->force);
   explain->callback([kept, &chosen] {
     kept->screen = screen_here();
-    chosen = [kept] { return stepsim::explain(*kept, std::cout); };
+    chosen = [kept] { return stepsim::explain(*kept, std::cout, std::cerr); };
   });
 }
 

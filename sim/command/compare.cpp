@@ -13,8 +13,11 @@
 
 #include "sim/command/answer/answer.hpp"
 #include "sim/command/answer/read_result.hpp"
+#include "sim/command/answer_page.hpp"
 #include "sim/command/recording/compare_recording.hpp"
+#include "sim/command/step_timeline.hpp"
 #include "sim/core/shell_word.hpp"
+#include "sim/page/page.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/process/forked.hpp"
 #include "sim/process/patience.hpp"
@@ -310,6 +313,33 @@ std::string formatted(const CompareOptions& options, const Comparison& compariso
   return comparison_text(comparison, options.screen);
 }
 
+/// The replica in the middle, as its result has it.
+int replica_of(const ResultFacts& result) {
+  const auto middle = std::ranges::find(result.replicas, result.step_time);
+  return middle == result.replicas.end()
+             ? 0
+             : static_cast<int>(std::distance(result.replicas.begin(), middle));
+}
+
+/// `scenarios` are those of the runs. A run that is a result has no timeline, and of many nobody
+/// looks at timelines.
+HtmlPage page_of(const Comparison& comparison, const std::vector<Candidate>& scenarios) {
+  constexpr std::size_t kMostTimelines = 4;
+  HtmlPage page{.kind = "compare",
+                .title = comparison.runs.back().result.scenario + ": a comparison",
+                .documents = {{"result", comparison_json(comparison)}, causes_document()}};
+  if (scenarios.size() > kMostTimelines) return page;
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    if (comparison.runs[i].is_result) continue;
+    page.documents.push_back(
+        {fmt::format("timeline_{}", i),
+         step_timeline_json(scenarios[i].scenario,
+                            {.replica = replica_of(comparison.runs[i].result),
+                             .beside = static_cast<int>(scenarios.size()) - 1})});
+  }
+  return page;
+}
+
 /// How the baseline becomes what was compared with it.
 std::string renewal(const CompareOptions& options, const Contender& now) {
   if (now.is_result)
@@ -343,6 +373,8 @@ ExitCode compare(const CompareOptions& options, std::ostream& out, std::ostream&
   if (has_recording(options)) return compare_recording(options, out, notes);
   check_options(options);
   std::vector<Candidate> candidates = load_all(options);
+  const Output page = html_output(options.html, options.force);
+  check_outputs({page});
   if (!options.baseline.empty()) check_baseline_of(candidates[0], candidates[1]);
   say_notes(candidates, notes);
   {
@@ -355,6 +387,7 @@ ExitCode compare(const CompareOptions& options, std::ostream& out, std::ostream&
   const auto measured = measured_runs(library_for(options.files.front()), notes);
   Comparison comparison = compare(std::move(runs), measured.value_or(std::vector<RecordedRuns>{}));
   const ExitCode code = judged(options, comparison, notes);
+  if (!page.path.empty()) save_page(page, page_of(comparison, candidates), notes);
   out << formatted(options, comparison);
   return code;
 }

@@ -18,6 +18,8 @@ struct CompareOptions {
   std::string baseline;          ///< a result that the only file has to be as good as; empty: none
   std::string tolerance;         ///< by how much it may be worse; empty: "2 %"
   std::string format = "table";  ///< table, json, csv, markdown
+  std::string html;              ///< page to write; empty: none
+  bool force = false;            ///< the page replaces any file
   int jobs = 0;                  ///< simulations at the same time; 0: as many as there are cores
   Screen screen;
 };

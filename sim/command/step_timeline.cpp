@@ -6,8 +6,6 @@
 #include <vector>
 
 #include "sim/engine/simulate.hpp"
-#include "sim/ops/op_graph.hpp"
-#include "sim/plan/plan.hpp"
 #include "sim/report/run/timeline_json.hpp"
 #include "sim/report/run/trace_facts.hpp"
 #include "sim/timeline/chosen.hpp"
@@ -17,8 +15,8 @@ namespace {
 
 /// A span takes one to ten bytes of a page, which is to be smaller than 2 MB.
 constexpr std::int64_t kMostSpansOfPage = 170'000;
-/// More rows than that nobody looks through.
-constexpr std::size_t kMostRanksOfPage = 64;
+/// More rows than that nobody looks through, in one timeline and in several under each other.
+constexpr std::size_t kMostRanksOfPage = 64, kMostRanksOfSeveral = 16;
 
 std::int64_t spans_in(const RankTimeline& rank, int step) {
   return std::ranges::count_if(rank.spans, [&](const Span& span) { return span.step == step; });
@@ -46,12 +44,11 @@ std::vector<const RankTimeline*> by_interest(const Timeline& timeline) {
 }
 
 /// The first of them while there is room; always one of them.
-std::vector<int> with_room(const Timeline& timeline) {
+std::vector<int> with_room(const Timeline& timeline, std::int64_t room, std::size_t most) {
   std::vector<int> chosen;
-  std::int64_t room = kMostSpansOfPage;
   for (const RankTimeline* rank : by_interest(timeline)) {
     room -= spans_in(*rank, timeline.warmup);
-    if ((room < 0 && !chosen.empty()) || chosen.size() == kMostRanksOfPage) break;
+    if ((room < 0 && !chosen.empty()) || chosen.size() == most) break;
     chosen.push_back(rank->rank);
   }
   return chosen;
@@ -70,15 +67,18 @@ std::string step_timeline_json(const Scenario& scenario, const StepTimelineOptio
   const Plan plan = make_plan(scenario, graph, {.replica = options.replica, .folds = options.fold});
   const Simulation tasks = simulate(plan, {.fold = options.fold});
   const Timeline& all = tasks.timeline;
-  const TimelineChoice choice{.ranks = with_room(all), .steps = {}};
+  const std::int64_t room = kMostSpansOfPage / (1 + options.beside);
+  const TimelineChoice choice{
+      .ranks = with_room(all, room, options.beside > 0 ? kMostRanksOfSeveral : kMostRanksOfPage),
+      .steps = {}};
   Timeline shown = chosen(all, choice);
   TimelineHead head{.scenario = scenario.name, .level = "task"};
   // Simulating the kernels of many more would only take time.
   constexpr std::int64_t kSimulatedSteps = 16;
-  if (tasks.stats.kernels <= kSimulatedSteps * kMostSpansOfPage) {
+  if (tasks.stats.kernels <= kSimulatedSteps * room) {
     Timeline of_kernels =
         chosen(simulate(plan, {.fold = options.fold, .kernels = true}).timeline, choice);
-    if (spans_in_step(of_kernels) <= kMostSpansOfPage) {
+    if (spans_in_step(of_kernels) <= room) {
       shown = std::move(of_kernels);
       head.level = "kernel";
     }
@@ -86,6 +86,18 @@ std::string step_timeline_json(const Scenario& scenario, const StepTimelineOptio
   head.ranks_left_out = static_cast<int>(all.ranks.size() - shown.ranks.size());
   TraceFacts facts(scenario, graph, plan);
   return timeline_json(head, shown, static_cast<std::size_t>(all.warmup), facts);
+}
+
+std::string step_timeline_json(const Scenario& scenario, const OpGraph& graph, const Plan& plan,
+                               const Timeline& timeline, const std::string& level) {
+  const Timeline shown = chosen(
+      timeline, {.ranks = with_room(timeline, kMostSpansOfPage, kMostRanksOfPage), .steps = {}});
+  const TimelineHead head{
+      .scenario = scenario.name,
+      .level = level,
+      .ranks_left_out = static_cast<int>(timeline.ranks.size() - shown.ranks.size())};
+  TraceFacts facts(scenario, graph, plan);
+  return timeline_json(head, shown, static_cast<std::size_t>(timeline.warmup), facts);
 }
 
 }  // namespace stepsim

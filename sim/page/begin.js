@@ -38,7 +38,7 @@ const begin = async () => {
   pages[document.body.dataset.kind](page, documents);
   page.append(element('footer', {},
     `${document.querySelector('meta[name=generator]').content}. `,
-    Object.keys(texts).map((name) =>
+    Object.keys(texts).filter((name) => name !== 'causes').map((name) =>
       element('button', { type: 'button', onclick: () => save(name, texts[name]) }, `save ${name}.json`)),
     theme_button()));
   document.body.dataset.ready = 'yes';

@@ -24,11 +24,16 @@ const section = (name, ...children) => {
 const value_of = (key, value, text) =>
   element('span', { class: 'value', 'data-key': key, 'data-value': value === null ? '' : String(value) }, text);
 
+const time_of = (key, seconds) => value_of(key, seconds, words.seconds(seconds));
+
+// "1 step", "2 steps".
+const counted = (count, word) => `${words.whole(count)} ${word}${count === 1 ? '' : 's'}`;
+
 const figure = (label, key, value, text, more) =>
   element('div', { class: 'figure' }, element('div', { class: 'label' }, label), value_of(key, value, text),
     more ? element('div', { class: 'more' }, more) : null);
 
-// A column is {title, text(row), order(row)}; a click on its head sorts by it.
+// A column is {title, text(row), order(row), number}; a click on its head sorts by it where it has an order.
 const table = (columns, rows, attributes = {}) => {
   const body = element('tbody');
   const head = element('tr');
@@ -45,7 +50,7 @@ const table = (columns, rows, attributes = {}) => {
       return x < y ? -way : x > y ? way : 0;
     };
     const shown = column ? [...rows].sort(order) : rows;
-    is_number = columns.map((each) => rows.some((row) => typeof each.order?.(row) === 'number'));
+    is_number = columns.map((each) => each.number ?? rows.some((row) => typeof each.order?.(row) === 'number'));
     [...head.children].forEach((cell, i) => { cell.className = is_number[i] ? 'number' : ''; });
     body.replaceChildren(...shown.map((row) => element('tr', attributes.row ? attributes.row(row) : {},
       columns.map((each, i) => element('td', { class: is_number[i] ? 'number' : null }, each.text(row))))));
@@ -67,11 +72,12 @@ const table = (columns, rows, attributes = {}) => {
   return made;
 };
 
-// Bars beside names. A row is {name, value, text, colour, mark, title}; `mark` is a value that a line stands at.
-const bars = (rows, { most, label }) => {
+// Bars beside names, or below long ones. A row is {name, value, text, colour, mark, title}; `mark` is a value that a
+// line stands at.
+const bars = (rows, { most, label, below }) => {
   const end = most ?? d3.max(rows, (row) => Math.max(row.value, row.mark ?? 0));
   const share = (value) => `${end > 0 ? Math.max(0, Math.min(100, 100 * value / end)) : 0}%`;
-  return element('div', { class: 'bars', role: 'list', 'aria-label': label }, rows.map((row) =>
+  return element('div', { class: below ? 'bars below' : 'bars', role: 'list', 'aria-label': label }, rows.map((row) =>
     element('div', { class: 'bar', role: 'listitem', title: row.title },
       element('div', { class: 'name' }, row.name),
       element('div', { class: 'track' },
@@ -126,6 +132,22 @@ const picture = (draw) => {
 
 const svg_of = (width, height, label) => d3.create('svg').attr('width', width).attr('height', height)
   .attr('viewBox', `0 0 ${width} ${height}`).attr('role', 'img').attr('aria-label', label);
+
+// Copies a text; where the browser does not let it, the text beside the button is selected.
+const copy_button = (text) => {
+  const button = element('button', { type: 'button', title: `copy ${text}`, onclick: async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = 'copied';
+    } catch {
+      getSelection().selectAllChildren(button.parentElement.querySelector('code'));
+    }
+  } }, 'copy');
+  return button;
+};
+
+// The words for causes, by their names.
+const titles_of = (causes) => new Map(causes.map(({ cause, title }) => [cause, title]));
 
 const list_of = (texts) => element('ul', {}, texts.map((text) => element('li', {}, text)));
 

@@ -66,12 +66,15 @@ const error_of = (r) => {
     ...sentences);
 };
 
+// Times by cause as parts of a bar, the longest first; `place` is where in the document they stand.
+const cause_parts = (seconds, whole, place, titles) => Object.entries(seconds).filter(([, value]) => value > 0)
+  .sort((a, b) => b[1] - a[1]).map(([cause, value]) => ({
+    name: titles.get(cause) ?? words.key(cause), value, colour: colour_of(cause), key: `${place}.${cause}`,
+    text: `${words.seconds(value)}, ${words.percent(value / whole)}`,
+  }));
+
 const breakdown_of = (r, titles) => {
-  const parts = Object.entries(r.breakdown_s).filter(([, value]) => value > 0).sort((a, b) => b[1] - a[1])
-    .map(([cause, value]) => ({
-      name: titles.get(cause) ?? words.key(cause), value, colour: colour_of(cause), key: `breakdown_s.${cause}`,
-      text: `${words.seconds(value)}, ${words.percent(value / r.step_time_s)}`,
-    }));
+  const parts = cause_parts(r.breakdown_s, r.step_time_s, 'breakdown_s', titles);
   return section('Where the step goes', stacked_bar(parts, { label: 'the step by cause' }),
     element('p', { class: 'hint' }, 'A mean step of the slowest stage.'));
 };
@@ -177,12 +180,18 @@ const appendix_of = (documents_) => section('All numbers', ...Object.entries(doc
     return details;
   }));
 
+// What was asked, in a line.
+const subtitle_of = (r) => [r.model,
+  `${words.whole(r.gpus)} x ${r.gpu} on ${words.whole(r.nodes)} node${r.nodes === 1 ? '' : 's'}`, r.split,
+  r.attention ? `attention ${r.attention}` : null].filter(Boolean).join(' · ');
+
+const section_of_timeline = (timeline) =>
+  section(timeline.ranks.length > 1 ? 'The step across stages' : 'The step', timeline_of(timeline));
+
 pages.run = (page, { result: r, timeline }) => {
-  const titles = new Map((timeline?.causes ?? []).map((cause) => [cause.cause, cause.title]));
-  const subtitle = [r.model, `${words.whole(r.gpus)} x ${r.gpu} on ${words.whole(r.nodes)} node${r.nodes === 1 ? '' : 's'}`, r.split,
-    r.attention ? `attention ${r.attention}` : null].filter(Boolean).join(' · ');
-  page.append(...[header_of('run', r, subtitle), verdict_of(r), figures_of(r), breakdown_of(r, titles),
-    timeline ? section(timeline.ranks.length > 1 ? 'The step across stages' : 'The step', timeline_of(timeline)) : null,
+  const titles = titles_of(timeline.causes);
+  page.append(...[header_of('run', r, subtitle_of(r)), verdict_of(r), figures_of(r), breakdown_of(r, titles),
+    section_of_timeline(timeline),
     limits_of(r), communication_of(r), memory_of(r, timeline), error_of(r), expectations_of(r), assumed_of(r),
     appendix_of({ result: r })].filter(Boolean));
 };

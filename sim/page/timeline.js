@@ -1,8 +1,8 @@
 // A step as rows of slices: zoom and pan, what a slice is, and who held it up.
 'use strict';
 
-const timeline_of = (data) => {
-  const end_ns = data.step_time_ns;
+// `end_ns`: where the axis ends, so that timelines of several steps can have one.
+const timeline_of = (data, { end_ns = data.step_time_ns } = {}) => {
   const row_height = 22;
   const title_height = 20;
   const axis_height = 26;
@@ -58,6 +58,7 @@ const timeline_of = (data) => {
   const box = element('div', { class: 'timeline' }, canvas, tip);
   const scale = d3.scaleLinear();
   let transform = d3.zoomIdentity;
+  let follows = false;  // another timeline that is zoomed
   let chosen = null;
   let lanes = [];
 
@@ -197,6 +198,7 @@ const timeline_of = (data) => {
     .on('zoom', () => {
       transform = d3.event.transform;
       draw();
+      if (!follows) (made.together ?? []).forEach((other) => other.follow(transform));
     });
   const selection = d3.select(canvas);
   const set_extent = () => {
@@ -354,6 +356,11 @@ const timeline_of = (data) => {
     element('p', { class: 'hint' }, `One measured step. Slices are ${data.level === 'kernel' ? 'single kernels'
       : 'kernels between two points of contact with other ranks'}; lower ones are waits.${left_out} `
       + 'Drag to pan; the wheel zooms with Ctrl or after a click; a click on a title shows all rows of a rank.'));
+  made.follow = (other) => {
+    follows = true;
+    selection.call(zoom.transform, d3.zoomIdentity.translate(other.x, 0).scale(other.k));
+    follows = false;
+  };
   selection.call(zoom).on('dblclick.zoom', null);
   new ResizeObserver(() => {
     draw();

@@ -45,7 +45,7 @@ const words = (() => {
       if (typeof value !== 'number') return value === null ? 'none' : String(value);
       if (/_bytes$/.test(name)) return words.bytes(value);
       if (/_ns$/.test(name)) return words.seconds(value / 1e9);
-      if (/_s$/.test(name) && !/per_s$/.test(name)) return words.seconds(value);
+      if (/(_s|^seconds)$/.test(name) && !/per_s$/.test(name)) return words.seconds(value);
       if (/dollars$/.test(name)) return words.dollars(value);
       if (/fraction|mfu|hfu|_ape|mape|bias|goodput|efficiency/.test(name)) return words.percent(value);
       return Number.isInteger(value) ? words.whole(value) : words.count(value);

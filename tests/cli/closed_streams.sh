@@ -56,6 +56,8 @@ points="SELECT point, state, step_time_s FROM points ORDER BY point"
 vary=(--vary training.micro_batch=1,2)
 written "a trace" 4 step.json run small.yaml --trace step.json
 written "a compressed trace" 4 step.json.gz run small.yaml --trace step.json.gz
+written "a page of an explanation" 4 explain.html explain small.yaml --html explain.html
+written "a page of a comparison" 4 compare.html compare small.yaml --vs training.micro_batch=2 --html compare.html
 written "a sweep" 4 small.db sweep small.yaml "${vary[@]}" --db small.db
 written "a page" 4 run.html run small.yaml --html run.html
 written "a page of a sweep" 4 "small.db sweep.html" sweep small.yaml "${vary[@]}" --db small.db --html sweep.html

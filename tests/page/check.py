@@ -62,9 +62,12 @@ class Pages:
         assert self.browser.console() == [], self.browser.console()
         held = json.loads(self.browser.run("return JSON.stringify(documents[arguments[0]])", key))
         assert held == expected, f"{name}: the page holds another document than the program prints"
+        # Parts of a page that are about another of its documents say so.
         values = self.browser.run(
-            "return [...document.querySelectorAll('.value[data-key]')].map("
-            "each => [each.dataset.key, each.dataset.value, each.textContent])")
+            # Parts of a page may be about another one of its documents.
+            "return [...document.querySelectorAll('.value[data-key]')].filter("
+            "each => (each.closest('[data-document]')?.dataset.document ?? arguments[0]) === arguments[0]).map("
+            "each => [each.dataset.key, each.dataset.value, each.textContent])", key)
         assert len(values) >= fewest, f"{name}: only {len(values)} numbers"
         for place, value, text in values:
             wanted = at(expected, place)

@@ -8,9 +8,12 @@
 #include <fmt/format.h>
 
 #include "sim/command/answer/answer.hpp"
+#include "sim/command/answer_page.hpp"
 #include "sim/command/recording/read_job.hpp"
+#include "sim/command/step_timeline.hpp"
 #include "sim/core/source.hpp"
 #include "sim/ops/op_graph.hpp"
+#include "sim/page/page.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/process/patience.hpp"
 #include "sim/recording/files/looks_like_recording.hpp"
@@ -54,14 +57,27 @@ ExitCode compare_recording(const CompareOptions& options, std::ostream& out, std
   const Scenario scenario = load(argument, library);
   Patience patience(options.screen.progress);
   patience.begins("simulating");
+  const Output page = html_output(options.html, options.force);
+  check_outputs({page});
   const Answer answer =
       answer_of(scenario, library, {.jobs = options.jobs, .kernels = true}, notes);
   patience.begins("reading the recording");
   const RecordedJob job = read_job(recording, false).job;
-  patience.end();
+  check_outputs({page});  // now that the recording has been read
   RecordedComparison comparison =
       compare_with_recording(scenario, answer.metrics, build(scenario), answer.simulation, job);
   comparison.scenario = argument.path;
+  if (!page.path.empty()) {
+    const int replica = answer.metrics.replicas ? answer.metrics.replicas->median : 0;
+    save_page(page,
+              {.kind = "against",
+               .title = answer.metrics.scenario + " against a recording",
+               .documents = {{"result", to_json(comparison)},
+                             causes_document(),
+                             {"timeline", step_timeline_json(scenario, {.replica = replica})}}},
+              notes);
+  }
+  patience.end();
   out << (options.format == "json" ? to_json(comparison) : to_table(comparison, options.screen));
   return ExitCode::ok;
 }

@@ -5,9 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "sim/command/answer_page.hpp"
 #include "sim/command/explain.hpp"
 #include "sim/command/recording/read_job.hpp"
 #include "sim/core/source.hpp"
+#include "sim/page/page.hpp"
 #include "sim/recording/simulated/read_simulated.hpp"
 #include "sim/replay/replay.hpp"
 #include "sim/report/recording/recording_report.hpp"
@@ -30,17 +32,25 @@ void add_late_rank(Replay& replay, const RecordedJob& job) {
 
 }  // namespace
 
-ExitCode explain_recording(const ExplainOptions& options, std::ostream& out) {
+ExitCode explain_recording(const ExplainOptions& options, std::ostream& out, std::ostream& notes) {
   const std::string& path = options.scenario.path;
-  if (is_simulated(path)) return explain_trace(options, out);
+  if (is_simulated(path)) return explain_trace(options, out, notes);
   if (!options.scenario.overrides.empty())
     throw UserError(fmt::format(
         "{}: --set changes a scenario; a recording of a real run is as it was", quoted_path(path)));
+  const Output page = html_output(options.html, options.force);
   const ReadJob read = read_job(path, true);
+  check_outputs({page});
   std::optional<Replay> replayed;
   const bool is_idle = read.job.pace_rank().gpu.busy == 0;  // of a GPU that was not recorded
   if (read.pace && !is_idle) replayed = replay(*read.pace);
   if (replayed) add_late_rank(*replayed, read.job);
+  if (!page.path.empty())
+    save_page(page,
+              {.kind = "recording",
+               .title = read.job.path + ": where its steps go",
+               .documents = {{"result", to_json(read.job, replayed)}, causes_document()}},
+              notes);
   out << (options.format == "json" ? to_json(read.job, replayed)
                                    : to_table(read.job, options.screen, replayed));
   return ExitCode::ok;

@@ -6,7 +6,9 @@
 
 #include "sim/command/answer/counterfactuals.hpp"
 #include "sim/command/explain.hpp"
+#include "sim/command/step_timeline.hpp"
 #include "sim/core/source.hpp"
+#include "sim/page/page.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/plan/plan_cache.hpp"
 #include "sim/process/patience.hpp"
@@ -14,6 +16,7 @@
 #include "sim/recording/simulated/simulated_head.hpp"
 #include "sim/report/measure/measure.hpp"
 #include "sim/report/recording/simulated_report.hpp"
+#include "sim/report/run/run_report.hpp"
 
 namespace stepsim {
 namespace {
@@ -62,7 +65,7 @@ Metrics metrics_of(SimulatedTrace& trace, const Scenario& scenario, const OpGrap
 
 }  // namespace
 
-ExitCode explain_trace(const ExplainOptions& options, std::ostream& out) {
+ExitCode explain_trace(const ExplainOptions& options, std::ostream& out, std::ostream& notes) {
   const std::string& path = options.scenario.path;
   if (!options.scenario.overrides.empty())
     throw UserError(
@@ -72,6 +75,8 @@ ExitCode explain_trace(const ExplainOptions& options, std::ostream& out) {
   Patience patience(options.screen.progress);
   patience.begins("reading the trace");
   SimulatedTrace trace = read_simulated(path);
+  const Output page = html_output(options.html, options.force);
+  check_outputs({page});
   const Scenario scenario =
       parse_scenario(trace.head.yaml, path, library_for(path), {}, known_names());
   check_ranks(trace, scenario);
@@ -85,6 +90,17 @@ ExitCode explain_trace(const ExplainOptions& options, std::ostream& out) {
   add_counterfactuals(metrics, scenario, graph, plan, replica, trace.timeline);
   if (!metrics.verdict.is_fault) metrics.verdict.next = trace.head.next;
   compare_hashes(trace, metrics);
+  if (!page.path.empty()) {
+    metrics.provenance.scenario = trace.head.yaml;
+    save_page(page,
+              {.kind = "trace",
+               .title = trace.head.scenario + ": a step, read back",
+               .documents = {{"result", to_json(trace, metrics)},
+                             {"run", to_json(metrics, {}, nullptr)},
+                             {"timeline", step_timeline_json(scenario, graph, plan, trace.timeline,
+                                                             trace.head.level)}}},
+              notes);
+  }
   patience.end();
   out << (options.format == "json" ? to_json(trace, metrics)
                                    : to_table(trace, metrics, options.screen));

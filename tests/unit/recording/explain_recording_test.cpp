@@ -13,15 +13,15 @@ using namespace stepsim;
 namespace {
 
 std::string explained(ExplainOptions options) {
-  std::ostringstream out;
-  CHECK(explain(options, out) == ExitCode::ok);
+  std::ostringstream out, notes;
+  CHECK(explain(options, out, notes) == ExitCode::ok);
   return out.str();
 }
 
 std::string refusal(const ExplainOptions& options) {
-  std::ostringstream out;
+  std::ostringstream out, notes;
   try {
-    explain(options, out);
+    explain(options, out, notes);
     return "";
   } catch (const UserError& error) {
     return error.what();

@@ -49,7 +49,7 @@ Ran ran(const TemporaryFolder& folder, const std::string& scenario, TraceWords w
 
 std::string explained(const std::string& path, const std::string& format = "json") {
   std::ostringstream out;
-  const ExitCode code = explain({.scenario = {path, {}}, .format = format}, out);
+  const ExitCode code = explain({.scenario = {path, {}}, .format = format}, out, out);
   CHECK(code == ExitCode::ok);
   return out.str();
 }
@@ -276,9 +276,9 @@ TEST_CASE("a trace is as it was: settings do not change it") {
   const TemporaryFolder folder;
   ran(folder, tiny());
   std::ostringstream out;
-  CHECK_THROWS_WITH_AS(explain({.scenario = {folder.file("trace.json"), {"run.steps=2"}}}, out),
-                       doctest::Contains("--set changes a scenario; a trace is as it was"),
-                       UserError);
+  CHECK_THROWS_WITH_AS(
+      explain({.scenario = {folder.file("trace.json"), {"run.steps=2"}}}, out, out),
+      doctest::Contains("--set changes a scenario; a trace is as it was"), UserError);
 }
 
 TEST_CASE("slices say layer, shape and FLOPs of kernels, algorithm and group of collectives") {

@@ -1,0 +1,10 @@
+// Makes these documents.
+#include "sim/command/answer_page.hpp"
+
+#include "sim/report/run/result_json.hpp"
+
+namespace stepsim {
+
+PageDocument causes_document() { return {"causes", json_text(cause_titles_json())}; }
+
+}  // namespace stepsim
