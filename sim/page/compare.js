@@ -43,7 +43,7 @@ const answers_of_page = (c) => {
   return section('Side by side', table([
     { title: '', text: (row) => row[0] },
     ...c.runs.map((run, i) => ({ title: run.label, text: (row) => cells_of(c, row[1])[i], number: true })),
-    ...(c.runs.length === 2 ? [{ title: 'B of A', text: change, number: true }] : []),
+    ...(c.runs.length === 2 ? [{ title: 'change from A', text: change, number: true }] : []),
   ], rows, { id: 'answers' }),
   element('ul', {}, c.runs.map((run) => element('li', {}, element('strong', {}, `${run.label} `), run.verdict,
     run.memory && !run.memory.fits ? element('span', { class: 'error' }, ' (does not fit in memory)') : null))));
