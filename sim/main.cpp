@@ -31,10 +31,10 @@ namespace stepsim {
 namespace {
 
 /// In the order in which --help lists them.
-constexpr std::array kCommands{add_new,       add_run,      add_explain, add_compare,
-                               add_search,    add_check,    add_show,    add_keys,
-                               add_schema,    add_list,     add_import,  add_export,
-                               add_calibrate, add_validate, add_sweep,   add_merge};
+constexpr std::array kCommands{add_new,    add_run,    add_explain,   add_compare,  add_search,
+                               add_check,  add_show,   add_keys,      add_schema,   add_list,
+                               add_import, add_export, add_calibrate, add_validate, add_sweep,
+                               add_merge,  add_report};
 
 constexpr const char* kFooter =
     "Exit codes: 0 ok, 1 an expectation failed, 2 bad input, 3 not completed (deadlock, Ctrl-C),\n"

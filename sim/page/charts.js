@@ -95,14 +95,19 @@ const points_chart = (points, { label, x_title, y_title, x_write, y_write, is_lo
     return svg;
   });
 
-// A line over numbers; `flat` are the places between which it hardly matters.
-const line_chart = (points, { label, x_title, y_title, x_write, y_write, flat, height = 300 }) =>
+// A line over numbers; `flat` are the places between which it hardly matters, `level` is a value to compare with.
+const line_chart = (points, { label, x_title, y_title, x_write, y_write, flat, level, height = 300 }) =>
   picture_with_tip((width, tip) => {
     const [left, right, top, bottom] = [room_beside(points.map((point) => point.y), y_write), 24, 10, 46];
     const xs = points.map((point) => point.x);
     const x = scale_for(xs, [left, width - right], spans_decades(xs));
-    const y = scale_for(points.map((point) => point.y), [height - bottom, top], false);
+    const has_level = level !== null && level !== undefined;
+    const y = scale_for([...points.map((point) => point.y), ...(has_level ? [level] : [])], [height - bottom, top], false);
     const svg = svg_of(width, height, label);
+    if (has_level) {
+      svg.append('line').attr('x1', left).attr('x2', width - right).attr('y1', y(level)).attr('y2', y(level))
+        .attr('stroke', 'var(--dim)').attr('stroke-dasharray', '5 4');
+    }
     if (flat) {
       const [from, to] = [Math.max(x(flat[0]) - 4, left), Math.min(x(flat[1]) + 4, width - right)];
       svg.append('rect').attr('x', from).attr('width', to - from).attr('y', top)

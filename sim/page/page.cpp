@@ -6,6 +6,7 @@
 #include <ostream>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -36,6 +37,16 @@ std::string escaped(std::string_view text) {
       result += c;
   }
   return result;
+}
+
+std::string unescaped(std::string text) {
+  constexpr std::array<std::pair<std::string_view, char>, 4> kNames{
+      {{"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&amp;", '&'}}};
+  for (const auto& [name, sign] : kNames) {
+    for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos; ++at)
+      text.replace(at, name.size(), 1, sign);
+  }
+  return text;
 }
 
 /// The gzip format (RFC 1952), without a name and a date.
@@ -102,6 +113,16 @@ Output html_output(const std::string& path, bool force) {
                       return beginning_of(file, kHead.size()) == kHead;
                     }};
   return {.role = "--html", .path = path, .maker = maker, .force = force};
+}
+
+std::string page_title(const std::string& path) {
+  constexpr std::size_t kEnough = 4096;
+  constexpr std::string_view kBegin = "<title>";
+  const std::string text = beginning_of(path, kEnough);
+  const std::size_t title = text.find(kBegin);
+  const std::size_t end = text.find("</title>");
+  if (!text.starts_with(kHead) || title >= end || end == std::string::npos) return "";
+  return unescaped(text.substr(title + kBegin.size(), end - title - kBegin.size()));
 }
 
 void save_page(const Output& output, const HtmlPage& page, std::ostream& notes) {

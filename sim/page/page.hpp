@@ -30,6 +30,8 @@ std::string html_of(const HtmlPage& page);
 
 /// The file that `--html` names; it replaces pages of stepsim, of any version.
 Output html_output(const std::string& path, bool force);
+/// The title of a page that this program has written, of any version; empty: the file is none.
+std::string page_title(const std::string& path);
 /// Writes the page to that file, and says so.
 void save_page(const Output& output, const HtmlPage& page, std::ostream& notes);
 

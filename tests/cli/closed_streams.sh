@@ -59,6 +59,8 @@ written "a compressed trace" 4 step.json.gz run small.yaml --trace step.json.gz
 written "a page of an explanation" 4 explain.html explain small.yaml --html explain.html
 written "a page of a comparison" 4 compare.html compare small.yaml --vs training.micro_batch=2 --html compare.html
 written "a sweep" 4 small.db sweep small.yaml "${vary[@]}" --db small.db
+mkdir results && "$program" run small.yaml --format json >results/one.json
+written "an index" 4 index.html report results --html index.html
 written "a page" 4 run.html run small.yaml --html run.html
 written "a page of a sweep" 4 "small.db sweep.html" sweep small.yaml "${vary[@]}" --db small.db --html sweep.html
 expect "a part" 0 "$program" sweep small.yaml "${vary[@]}" --db part.db --shard 1/2

@@ -49,6 +49,7 @@ printf 'batch,time_ms\n8,20\n' >rows.csv
 printf 'batch,time_ms\n8,20\n16,40\n' >two-rows.csv
 "$program" sweep small.yaml --vary training.micro_batch=1 --db part.db >out
 "$program" sweep small.yaml --vary training.micro_batch=2 --db older.db >out
+mkdir results && "$program" run small.yaml --format json >results/one.json
 
 # words_of COMMAND: sets `words`, a short case of it without its outputs, and `read`, a file that it reads. Commands
 # that share their writer with the one before them have no case of their own: 1. 2: nobody knows the command.
@@ -73,6 +74,7 @@ words_of() {
     validate) words=(suite.yaml) read=rows.csv ;;
     sweep) words=(small.yaml --vary training.micro_batch=1 --restart) ;;
     merge) words=(part.db) ;;
+    report) words=(results) read=results/one.json ;;
     import\ * | export | export\ * | calibrate) return 1 ;;
     calibrate\ cpu) return 1 ;;  # measures: measure_cpu.sh
     *) return 2 ;;

@@ -10,8 +10,8 @@ namespace stepsim {
 void read_text(const std::string& text) {
   const std::string path = file_of("trace.json", text);
   if (!is_simulated(path)) return;
-  std::ostringstream out;
-  explain_recording({.scenario = {.path = path}, .format = "json"}, out);
+  std::ostringstream out, notes;
+  explain_recording({.scenario = {.path = path}, .format = "json"}, out, notes);
 }
 
 }  // namespace stepsim
