@@ -15,6 +15,7 @@
 #include "sim/core/error.hpp"
 #include "sim/core/shell_word.hpp"
 #include "sim/core/source.hpp"
+#include "sim/core/system/installed.hpp"
 #include "sim/process/child.hpp"
 #include "sim/text/file.hpp"
 #include "sim/text/seal.hpp"
@@ -64,10 +65,12 @@ std::string measuring_program() {
   const fs::path own = fs::read_symlink("/proc/self/exe", failed);
   const fs::path program = own.parent_path() / kProgram;
   if (!failed && access(program.c_str(), X_OK) == 0) return program.string();
-  throw UserError(fmt::format(
-      "{0} is not in {1}: it is built beside stepsim where CMake finds OpenBLAS and MPI (apt-get "
-      "install libopenblas-dev libopenmpi-dev openmpi-bin, then ./dev build)",
-      kProgram, own.parent_path().string()));
+  throw UserError(
+      fmt::format("{} is not in {}: {}", kProgram, own.parent_path().string(),
+                  installed_prefix()
+                      ? "it comes with the package stepsim-mpi"
+                      : "it is built beside stepsim where CMake finds OpenBLAS and MPI (apt-get "
+                        "install libopenblas-dev libopenmpi-dev openmpi-bin, then ./dev build)"));
 }
 
 int cores_here() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "sim/core/error.hpp"
+#include "sim/core/system/installed.hpp"
 #include "sim/core/system/module.hpp"
 #include "sim/process/forked_copies.hpp"
 #include "sim/process/launcher.hpp"
@@ -114,9 +115,11 @@ Ranks::Ranks(bool alone) {
   const int all = launched_ranks();
   if (all > 1 && !alone)
     throw UserError(
-        fmt::format("started as one of {} processes, but built without MPI: apt-get install "
-                    "libopenmpi-dev openmpi-bin and build again, or give each its --shard",
-                    all));
+        fmt::format("started as one of {} processes, but {}, or give each its --shard", all,
+                    installed_prefix() ? "the package stepsim-mpi, which joins them, is not "
+                                         "installed: install it"
+                                       : "built without MPI: apt-get install libopenmpi-dev "
+                                         "openmpi-bin and build again"));
 }
 
 Ranks::~Ranks() {

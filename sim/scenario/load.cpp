@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/hash.hpp"
+#include "sim/core/system/installed.hpp"
 #include "sim/scenario/check/check.hpp"
 #include "sim/scenario/describe/describe.hpp"
 #include "sim/scenario/read/map_reader.hpp"
@@ -131,6 +132,26 @@ bool is_library(const fs::path& folder) {
   return false;
 }
 
+/// The library that comes with the program.
+fs::path own_library() {
+  const auto prefix = installed_prefix();
+  return prefix ? *prefix / "share" / "stepsim" : fs::path(STEPSIM_LIBRARY_DIR);
+}
+
+[[noreturn]] void refuse_to_go_without(const fs::path& start) {
+  std::string looked;
+  for (const std::string& folder : folders_of_environment())
+    looked += fmt::format("  {} (STEPSIM_LIBRARY)\n", folder);
+  looked += fmt::format("  {} and the folders above it\n", start.string());
+  looked += fmt::format("  {} (beside the program)\n",
+                        (folder_above_program() / "share" / "stepsim").string());
+  if (!installed_prefix())
+    looked += fmt::format("  {} (where it was built)\n", STEPSIM_LIBRARY_DIR);
+  throw IoError("there are no models, GPUs, links and clusters in any of\n" + looked +
+                "install stepsim again, or name a folder that has models/ and calib/ by "
+                "STEPSIM_LIBRARY");
+}
+
 }  // namespace
 
 Library library_for(const std::string& scenario_path) {
@@ -144,7 +165,8 @@ Library library_for(const std::string& scenario_path) {
     if (is_library(folder)) add_root(library, folder.string());
     if (folder == folder.root_path()) break;
   }
-  add_root(library, STEPSIM_LIBRARY_DIR);
+  add_root(library, own_library().string());
+  if (std::ranges::none_of(library.roots, is_library)) refuse_to_go_without(start);
   return library;
 }
 
@@ -153,9 +175,9 @@ std::vector<std::string> library_warnings() {
   std::error_code ignored;
   for (const std::string& folder : folders_of_environment()) {
     if (!fs::is_directory(folder, ignored))
-      warnings.push_back(
-          fmt::format("STEPSIM_LIBRARY: there is no folder {}", quoted_path(folder)));
-    else if (!is_library(folder) && !fs::is_directory(fs::path(folder) / "validate", ignored))
+      throw UserError(fmt::format("STEPSIM_LIBRARY: there is no folder {}{}", quoted_path(folder),
+                                  fs::exists(folder, ignored) ? ", it is a file" : ""));
+    if (!is_library(folder) && !fs::is_directory(fs::path(folder) / "validate", ignored))
       warnings.push_back(fmt::format(
           "STEPSIM_LIBRARY: {} has no models/, calib/gpus/, calib/links/ or scenarios/clusters/",
           quoted_path(folder)));

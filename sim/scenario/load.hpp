@@ -34,10 +34,13 @@ struct Library {
 };
 
 /// The library for a scenario at that path: $STEPSIM_LIBRARY when set, the scenario's folder and
-/// its parents that hold a models/ folder, and the source tree that the program was built from.
+/// its parents that hold a models/ folder, and what comes with the program: share/stepsim of an
+/// installed one, else the source tree that it was built from. Throws IoError, with the folders that
+/// were looked at, where none of them has anything that a scenario may name.
 Library library_for(const std::string& scenario_path);
 
-/// Folders of $STEPSIM_LIBRARY that have nothing that a scenario may name, in words.
+/// Folders of $STEPSIM_LIBRARY that have nothing that a scenario may name, in words. Throws UserError
+/// where one of them is no folder.
 std::vector<std::string> library_warnings();
 
 /// A convention of FLOPs as the checks know it.

@@ -257,23 +257,25 @@ TEST_CASE("help is what --help says, of the program and of a command") {
   CHECK(contains(program("simulate").err, "`stepsim --help` says what they do"));
 }
 
-TEST_CASE("a folder of STEPSIM_LIBRARY that has nothing is said, and the run goes on") {
+TEST_CASE("a folder of STEPSIM_LIBRARY has to be there; one that has nothing is said") {
   const stepsim::TemporaryFolder folder;
-  const auto run_with = [](const std::string& library) {
+  const auto run_with = [](const std::string& library, int code) {
     const std::string command =
         fmt::format("STEPSIM_LIBRARY='{}' {} check '{}' 2>&1", library, STEPSIM_PROGRAM, kSmall);
     FILE* const pipe = popen(command.c_str(), "r");
     REQUIRE(pipe != nullptr);
     std::string text;
     for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) text += static_cast<char>(c);
-    CHECK(pclose(pipe) == 0);
+    CHECK(WEXITSTATUS(pclose(pipe)) == code);
     return text;
   };
-  CHECK(contains(run_with("/no/such/folder"),
-                 "warning: STEPSIM_LIBRARY: there is no folder '/no/such/folder'\n"));
+  CHECK(run_with("/no/such/folder", 2) ==
+        "STEPSIM_LIBRARY: there is no folder '/no/such/folder'\n");
+  CHECK(run_with(kSmall, 2) ==
+        fmt::format("STEPSIM_LIBRARY: there is no folder '{}', it is a file\n", kSmall));
   fs::create_directory(folder.file("empty"));
-  CHECK(contains(run_with(folder.file("empty")), "has no models/, calib/gpus/"));
-  CHECK_FALSE(contains(run_with(stepsim::source_folder()), "warning"));
+  CHECK(contains(run_with(folder.file("empty"), 0), "has no models/, calib/gpus/"));
+  CHECK_FALSE(contains(run_with(stepsim::source_folder(), 0), "warning"));
 }
 
 TEST_CASE("an output never replaces what is read, and a trace is named as one") {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.hpp"
+#include "sim/core/system/installed.hpp"
 
 namespace stepsim {
 namespace {
@@ -17,10 +18,8 @@ namespace fs = std::filesystem;
 
 fs::path file_of(const std::string& name) {
   const std::string file = "libstepsim_" + name + ".so";
-  std::error_code ignored;
-  const fs::path here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  const fs::path installed = here.parent_path() / "lib" / "stepsim" / file;
-  return fs::exists(installed, ignored) ? installed : fs::path(STEPSIM_MODULES) / file;
+  const auto prefix = installed_prefix();
+  return (prefix ? *prefix / "lib" / "stepsim" : fs::path(STEPSIM_MODULES)) / file;
 }
 
 std::set<std::string, std::less<>>& loaded() {

@@ -6,7 +6,7 @@
 
 namespace stepsim {
 
-/// Whether the module is there: beside an installed program (lib/stepsim), or where it was built.
+/// Whether the module is there: lib/stepsim of an installed program, or where it was built.
 bool has_module(const std::string& name);
 
 /// Whether it has been loaded.

@@ -160,9 +160,13 @@ std::optional<std::string> Resolver::locate(const Tree& name, const Place& place
   }
   const std::vector<std::string> names = names_in(std::string(kind.folder), library_);
   const std::string near = kind.nearest != nullptr ? kind.nearest(name.scalar, names) : "";
-  problems_.add(
-      place, path, fmt::format("no {} {} in {}/", kind.title, quoted(name.scalar), kind.folder),
-      near.empty() ? did_you_mean(name.scalar, names) : fmt::format("the nearest is '{}'", near));
+  const std::string proposal =
+      names.empty()  ? fmt::format("nothing is there in {}", fmt::join(library_.roots, ", "))
+      : near.empty() ? did_you_mean(name.scalar, names)
+                     : fmt::format("the nearest is '{}'", near);
+  problems_.add(place, path,
+                fmt::format("no {} {} in {}/", kind.title, quoted(name.scalar), kind.folder),
+                proposal);
   return std::nullopt;
 }
 
