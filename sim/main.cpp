@@ -34,7 +34,7 @@ namespace {
 constexpr std::array kCommands{add_new,    add_run,    add_explain,   add_compare,  add_search,
                                add_check,  add_show,   add_keys,      add_schema,   add_list,
                                add_import, add_export, add_calibrate, add_validate, add_sweep,
-                               add_merge,  add_report};
+                               add_merge,  add_report, add_complete};
 
 constexpr const char* kFooter =
     "Exit codes: 0 ok, 1 an expectation failed, 2 bad input, 3 not completed (deadlock, Ctrl-C),\n"

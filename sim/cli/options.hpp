@@ -34,6 +34,7 @@ void add_sweep(CLI::App& app, Action& chosen);
 void add_merge(CLI::App& app, Action& chosen);
 void add_report(CLI::App& app, Action& chosen);
 void add_new(CLI::App& app, Action& chosen);
+void add_complete(CLI::App& app, Action& chosen);
 
 /// Colours where standard output is a terminal that shows them and nobody said NO_COLOR; progress
 /// where standard error is a terminal.

@@ -66,17 +66,6 @@ std::string no_word(const std::string& word, const CLI::App& command) {
                      did_you_mean(word, names));
 }
 
-/// The words that an option takes by one_of_these(); none where it takes any.
-std::vector<std::string> choices_of(const CLI::Option& option) {
-  const std::string type = option.get_type_name();  // "TEXT:{table,json}"
-  const auto begin = type.find('{'), end = type.find('}');
-  std::vector<std::string> choices;
-  if (begin == std::string::npos || end == std::string::npos) return choices;
-  std::istringstream list(type.substr(begin + 1, end - begin - 1));
-  for (std::string one; std::getline(list, one, ',');) choices.push_back(one);
-  return choices;
-}
-
 /// A command, or a word of a few.
 std::string missing_word(const CLI::App& app) {
   const CLI::App& command = last_command(app);
@@ -148,6 +137,16 @@ void repeat_set(std::vector<std::string>& words) {
 
 std::string without_mark(std::string_view word) {
   return std::string(word.starts_with(kMark) ? word.substr(1) : word);
+}
+
+std::vector<std::string> choices_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();  // "TEXT:{table,json}"
+  const auto begin = type.find('{'), end = type.find('}');
+  std::vector<std::string> choices;
+  if (begin == std::string::npos || end == std::string::npos) return choices;
+  std::istringstream list(type.substr(begin + 1, end - begin - 1));
+  for (std::string one; std::getline(list, one, ',');) choices.push_back(one);
+  return choices;
 }
 
 std::string mistake_in_words(const CLI::App& app, const CLI::ParseError& error) {

@@ -18,6 +18,9 @@ std::vector<std::string> words_of(int argc, char** argv, const CLI::App& app);
 /// The word without the mark of words_of().
 std::string without_mark(std::string_view word);
 
+/// The words that an option takes by one_of_these(); none where it takes any.
+std::vector<std::string> choices_of(const CLI::Option& option);
+
 /// What is wrong with the words, where there is more to say than CLI11 does; else empty. "no option
 /// '--formt' of `run`, did you mean '--format'?": the first word that the command which was being
 /// read does not know, an option before others, which may be its value. "`list` needs one of

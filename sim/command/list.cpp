@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ostream>
+#include <set>
 
 #include <fmt/ranges.h>
 
@@ -35,34 +36,58 @@ void registered(std::ostream& out) {
 }
 
 /// What a scenario in the current folder could name.
-Library names_here() { return library_for("scenario.yaml"); }
+Library library_here() { return library_for("scenario.yaml"); }
+
+/// Throws IoError where there are none: an empty list would say that nothing is wrong.
+std::vector<std::string> some_names_in(const std::string& folder, const Library& library) {
+  std::vector<std::string> names = names_in(folder, library);
+  if (names.empty())
+    throw IoError(fmt::format("nothing to list: no folder of the library has files in {}/:\n  {}",
+                              folder, fmt::join(library.roots, "\n  ")));
+  return names;
+}
 
 void models(std::ostream& out) {
-  const Library library = names_here();
-  for (const std::string& name : names_in("models", library)) {
+  const Library library = library_here();
+  for (const std::string& name : some_names_in("models", library)) {
     const Model model = load_model(name, library);
     line(out, name, grouped(std::llround(parameter_count(model))) + " parameters");
   }
 }
 
 void gpus(std::ostream& out) {
-  const Library library = names_here();
-  for (const std::string& name : names_in("calib/gpus", library))
+  const Library library = library_here();
+  for (const std::string& name : some_names_in("calib/gpus", library))
     line(out, name, load_gpu(name, library).description);
 }
 
+std::vector<std::string> attention_of(const GpuProfile& gpu) {
+  std::vector<std::string> kernels = attention_kernels(gpu);
+  kernels.insert(kernels.begin(), {kUnfusedAttention, kEagerAttention});
+  return kernels;
+}
+
 void attention(std::ostream& out) {
-  const Library library = names_here();
-  for (const std::string& name : names_in("calib/gpus", library)) {
-    std::vector<std::string> kernels = attention_kernels(load_gpu(name, library));
-    kernels.insert(kernels.begin(), {kUnfusedAttention, kEagerAttention});
-    line(out, name, fmt::format("{}", fmt::join(kernels, ", ")));
+  const Library library = library_here();
+  for (const std::string& name : some_names_in("calib/gpus", library)) {
+    line(out, name, fmt::format("{}", fmt::join(attention_of(load_gpu(name, library)), ", ")));
   }
 }
 
+/// Those of any GPU.
+std::vector<std::string> attention_words() {
+  const Library library = library_here();
+  std::set<std::string> words;
+  for (const std::string& name : names_in("calib/gpus", library)) {
+    const std::vector<std::string> of_one = attention_of(load_gpu(name, library));
+    words.insert(of_one.begin(), of_one.end());
+  }
+  return {words.begin(), words.end()};
+}
+
 void links(std::ostream& out) {
-  const Library library = names_here();
-  for (const std::string& name : names_in("calib/links", library)) {
+  const Library library = library_here();
+  for (const std::string& name : some_names_in("calib/links", library)) {
     const LinkProfile link = load_link(name, library);
     line(out, name,
          fmt::format("{:.0f} GB/s per GPU and direction", link.bandwidth.bytes_per_second() / 1e9));
@@ -70,8 +95,8 @@ void links(std::ostream& out) {
 }
 
 void clusters(std::ostream& out) {
-  const Library library = names_here();
-  for (const std::string& name : names_in("scenarios/clusters", library)) {
+  const Library library = library_here();
+  for (const std::string& name : some_names_in("scenarios/clusters", library)) {
     const Cluster cluster = load_cluster(name, library);
     line(out, name, fmt::format("{} {} GPUs a node", cluster.gpus_per_node, cluster.gpu.name));
   }
@@ -85,28 +110,39 @@ void frameworks(std::ostream& out) {
   }
 }
 
+template <class T>
+std::vector<std::string> names_registered() {
+  return Registry<T>::names();
+}
+
 struct Listing {
   std::string_view what;
   void (*print)(std::ostream&);
+  std::vector<std::string> (*names)() = nullptr;  ///< nullptr: those of the files in its folder
+  std::string_view folder{};                      ///< of the library
 };
 
 constexpr Listing kListings[] = {
-    {"models", models},
-    {"gpus", gpus},
-    {"attention", attention},
-    {"links", links},
-    {"clusters", clusters},
-    {"conventions", registered<FlopConvention>},
-    {"distributions", registered<Distribution>},
-    {"frameworks", frameworks},
-    {"collectives", registered<CollectiveAlgorithm>},
-    {"optimizers", registered<OptimizerRule>},
-    {"node-topologies", registered<NodeTopology>},
-    {"schedules", registered<Schedule>},
-    {"shardings", registered<Sharding>},
-    {"styles", registered<Style>},
-    {"topologies", registered<Topology>},
+    {"models", models, nullptr, "models"},
+    {"gpus", gpus, nullptr, "calib/gpus"},
+    {"attention", attention, attention_words},
+    {"links", links, nullptr, "calib/links"},
+    {"clusters", clusters, nullptr, "scenarios/clusters"},
+    {"conventions", registered<FlopConvention>, names_registered<FlopConvention>},
+    {"distributions", registered<Distribution>, names_registered<Distribution>},
+    {"frameworks", frameworks, names_of<Framework>},
+    {"collectives", registered<CollectiveAlgorithm>, names_registered<CollectiveAlgorithm>},
+    {"optimizers", registered<OptimizerRule>, names_registered<OptimizerRule>},
+    {"node-topologies", registered<NodeTopology>, names_registered<NodeTopology>},
+    {"schedules", registered<Schedule>, names_registered<Schedule>},
+    {"shardings", registered<Sharding>, names_registered<Sharding>},
+    {"styles", registered<Style>, names_registered<Style>},
+    {"topologies", registered<Topology>, names_registered<Topology>},
 };
+
+const Listing& listing_called(const std::string& what) {
+  return *std::ranges::find(kListings, what, &Listing::what);
+}
 
 }  // namespace
 
@@ -116,10 +152,18 @@ std::vector<std::string> listings() {
   return words;
 }
 
+std::string folder_of_listing(const std::string& what) {
+  return std::string(listing_called(what).folder);
+}
+
+std::vector<std::string> names_of_listing(const std::string& what) {
+  const Listing& listing = listing_called(what);
+  return listing.names != nullptr ? listing.names()
+                                  : names_in(std::string(listing.folder), library_here());
+}
+
 ExitCode list(const std::string& what, std::ostream& out) {
-  for (const Listing& listing : kListings) {
-    if (listing.what == what) listing.print(out);
-  }
+  listing_called(what).print(out);
   return ExitCode::ok;
 }
 

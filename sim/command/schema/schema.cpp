@@ -26,7 +26,7 @@ struct File {
 };
 
 constexpr std::array kFiles{
-    File{"scenario", "a scenario of stepsim", [] { return of(Scenario{}, false); }},
+    File{"scenario", "a scenario of stepsim", scenario_schema},
     File{"model", "a file of models/", [] { return with_base(model_schema()); }},
     File{"cluster", "a file of scenarios/clusters/",
          [] { return with_base(of(Cluster{}, false)); }},

@@ -21,6 +21,8 @@ Json name_or(const Json& map) { return any_of({Json{{"type", "string"}}, map}); 
 
 }  // namespace
 
+Json scenario_schema() { return described(Scenario{}).object(); }
+
 Json with_base(Json map) {
   map["properties"]["base"] = {{"type", "string"},
                                {"description", "a name or a path of another one"}};

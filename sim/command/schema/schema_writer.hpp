@@ -134,6 +134,8 @@ class SchemaWriter {
 /// The map with the key `base`, whose file has all that is not said.
 Json with_base(Json map);
 
+Json scenario_schema();
+
 /// A model of any kind: the keys of all, where one key has several types any of them.
 Json model_schema();
 
