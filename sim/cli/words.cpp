@@ -16,16 +16,23 @@
 namespace stepsim {
 namespace {
 
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+/// Those that --help lists: what shells alone ask for is in no group.
 std::vector<std::string> names_of_commands(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(command->get_name());
+  for (const CLI::App* command : commands_of(app)) {
+    if (!command->get_group().empty()) names.push_back(command->get_name());
+  }
   return names;
 }
 
 void refuse_unknown_command(const std::string& word, const CLI::App& app) {
+  const auto is_it = [&](const CLI::App* command) { return command->get_name() == word; };
+  if (std::ranges::any_of(commands_of(app), is_it)) return;
   const std::vector<std::string> names = names_of_commands(app);
-  if (std::ranges::find(names, word) != names.end()) return;
   const std::string near = closest(word, names);
   throw UserError(fmt::format(
       "no command '{}', {}", word,
