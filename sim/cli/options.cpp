@@ -39,7 +39,10 @@ CLI::Option* add_output(CLI::App& app, const std::string& names, std::string& pa
 
 void add_html(CLI::App& app, std::string& path) {
   add_output(app, "--html", path, "write the answer as a page, for any browser")
-      ->check(not_empty());
+      ->check(not_empty())
+      ->check([](const std::string& file) {
+        return file == "-" ? "a page goes into a file, which has a name" : "";
+      });
 }
 
 void add_force(CLI::App& app, bool& force) {

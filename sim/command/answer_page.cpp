@@ -1,4 +1,4 @@
-// Makes these documents.
+// Makes documents that pages of several commands have.
 #include "sim/command/answer_page.hpp"
 
 #include "sim/report/run/result_json.hpp"

@@ -373,7 +373,7 @@ ExitCode compare(const CompareOptions& options, std::ostream& out, std::ostream&
   if (has_recording(options)) return compare_recording(options, out, notes);
   check_options(options);
   std::vector<Candidate> candidates = load_all(options);
-  const Output page = html_output(options.html, options.force);
+  const Output page = html_output(options.html, options.force, kComparePages);
   check_outputs({page});
   if (!options.baseline.empty()) check_baseline_of(candidates[0], candidates[1]);
   say_notes(candidates, notes);

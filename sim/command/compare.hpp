@@ -10,6 +10,9 @@
 
 namespace stepsim {
 
+/// The kinds of pages that it writes.
+inline const std::vector<std::string> kComparePages{"compare", "against"};
+
 struct CompareOptions {
   /// scenarios, or results of `run`; or one scenario and one recording
   std::vector<std::string> files;

@@ -36,7 +36,7 @@ ExitCode explain(const ExplainOptions& options, std::ostream& out, std::ostream&
   if (is_recording(options.scenario.path)) return explain_recording(options, out, notes);
   const Library library = library_for(options.scenario.path);
   const Scenario scenario = load(options.scenario, library);
-  const Output page = html_output(options.html, options.force);
+  const Output page = html_output(options.html, options.force, kExplainPages);
   check_outputs({page});
   const InterruptNoted noted;  // Ctrl-C is noted also while it prints
   Patience patience(options.screen.progress);

@@ -3,12 +3,16 @@
 
 #include <iosfwd>
 #include <string>
+#include <vector>
 
 #include "sim/core/error.hpp"
 #include "sim/plan/scenario_argument.hpp"
 #include "sim/text/layout.hpp"
 
 namespace stepsim {
+
+/// The kinds of pages that it writes.
+inline const std::vector<std::string> kExplainPages{"explain", "recording", "trace"};
 
 struct ExplainOptions {
   ScenarioArgument scenario;

@@ -1,4 +1,4 @@
-// Templates are files of the library, with their comments: they are copied as they are.
+// Lists and copies templates: files of the library, which are copied with their comments.
 #include "sim/command/new.hpp"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/core/source.hpp"
 #include "sim/core/suggest.hpp"
@@ -22,13 +23,17 @@ constexpr const char* kCommand = "stepsim new";
 
 /// The text of a template, from the first folder of the library that has it.
 std::string text_of(const std::string& name, const Library& library) {
+  const std::vector<std::string> names = names_in(kFolder, library);
+  if (std::ranges::find(names, name) == names.end())
+    throw UserError(fmt::format("no template '{}', {}", name, did_you_mean(name, names)));
   for (const std::string& root : library.roots) {
-    const auto file = std::filesystem::path(root) / kFolder / (name + ".yaml");
-    std::error_code ignored;
-    if (std::filesystem::exists(file, ignored)) return read_source(file.string())->text;
+    for (const char* ending : {".yaml", ".yml"}) {
+      const auto file = std::filesystem::path(root) / kFolder / (name + ending);
+      std::error_code ignored;
+      if (std::filesystem::exists(file, ignored)) return read_source(file.string())->text;
+    }
   }
-  throw UserError(
-      fmt::format("no template '{}', {}", name, did_you_mean(name, names_in(kFolder, library))));
+  throw IoError(fmt::format("cannot read the template '{}': it was there a moment ago", name));
 }
 
 /// The first line says what a template is, behind "# ".
@@ -38,7 +43,10 @@ std::string first_line(const std::string& text) {
 }
 
 void list_templates(const Library& library, std::ostream& out) {
-  for (const std::string& name : names_in(kFolder, library))
+  const std::vector<std::string> names = names_in(kFolder, library);
+  if (names.empty())
+    throw IoError(fmt::format("there is no {}/ in {}", kFolder, fmt::join(library.roots, ", ")));
+  for (const std::string& name : names)
     out << fmt::format("{:<20} {}\n", name, first_line(text_of(name, library)));
 }
 

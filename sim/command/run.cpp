@@ -80,7 +80,7 @@ void check_files(const RunOptions& options) {
   namespace fs = std::filesystem;
   const std::string& trace = options.trace;
   std::error_code ignored;
-  check_outputs({trace_output(options), html_output(options.html, options.force)});
+  check_outputs({trace_output(options), html_output(options.html, options.force, {"run"})});
   if (trace.empty()) return;
   const bool is_file = !fs::exists(trace, ignored) || fs::is_regular_file(trace, ignored);
   if (is_file && !trace.ends_with(".json") && !trace.ends_with(".json.gz"))
@@ -108,16 +108,18 @@ void write_trace(const RunOptions& options, const TimelineChoice& choice, const 
 }
 
 void write_page(const RunOptions& options, const Scenario& scenario, const Answer& answer,
-                std::ostream& notes) {
+                Patience& patience, std::ostream& notes) {
   const Metrics& metrics = answer.metrics;
   const int replica = metrics.replicas ? metrics.replicas->median : 0;
-  save_page(html_output(options.html, options.force),
-            {.kind = "run",
-             .title = metrics.scenario + ": a step",
-             .documents = {{"result", to_json(metrics, answer.outcomes, nullptr)},
-                           {"timeline", step_timeline_json(scenario, {.fold = options.fold,
-                                                                      .replica = replica})}}},
-            notes);
+  patience.begins("simulating the step that the page shows");
+  const HtmlPage page{
+      .kind = "run",
+      .title = metrics.scenario + ": a step",
+      .documents = {
+          {"result", to_json(metrics, answer.outcomes, nullptr)},
+          {"timeline", step_timeline_json(scenario, {.fold = options.fold, .replica = replica})}}};
+  patience.end();
+  save_page(html_output(options.html, options.force, {"run"}), page, notes);
 }
 
 }  // namespace
@@ -153,8 +155,7 @@ ExitCode run(const RunOptions& options, std::ostream& out, std::ostream& notes) 
     notes << "trace in " << options.trace << ": open https://ui.perfetto.dev and drop it there\n";
   }
   if (!options.html.empty()) {
-    patience.end();
-    write_page(options, scenario, answer, notes);
+    write_page(options, scenario, answer, patience, notes);
     watch.lap("page");
   }
   patience.end();

@@ -16,7 +16,7 @@ namespace {
 /// A span takes one to ten bytes of a page, which is to be smaller than 2 MB.
 constexpr std::int64_t kMostSpansOfPage = 170'000;
 /// More rows than that nobody looks through, in one timeline and in several under each other.
-constexpr std::size_t kMostRanksOfPage = 64, kMostRanksOfSeveral = 16;
+constexpr std::size_t kMostRanksOfPage = 32, kMostRanksOfSeveral = 16;
 
 std::int64_t spans_in(const RankTimeline& rank, int step) {
   return std::ranges::count_if(rank.spans, [&](const Span& span) { return span.step == step; });

@@ -336,7 +336,7 @@ ExitCode sweep(const SweepOptions& asked, std::ostream& out, std::ostream& notes
   Ranks ranks(!shard.is_all());
   if (ranks.rank() > 0) return follow(ranks, options);
   const Job job = job_of(options);
-  const Output page = html_output(options.html, options.force);
+  const Output page = html_output(options.html, options.force, {"sweep"});
   // The store refuses files of others itself, and prints from one that may not be written.
   const bool is_new = !SweepStore::is_read_only(options.store);
   check_outputs({{"--db", is_new ? options.store : "", {}, true}, page});

@@ -60,7 +60,7 @@ void check_outputs_of(const ValidateOptions& options) {
   std::vector<Output> outputs = records_output(options.record);
   // What has been read before the record is, was read as something else.
   for (Output& one : outputs) one.is_update = !was_read(one.path);
-  outputs.push_back(html_output(options.html, options.force));
+  outputs.push_back(html_output(options.html, options.force, {"validate"}));
   check_outputs(outputs);
 }
 
@@ -408,6 +408,7 @@ ExitCode validate(const ValidateOptions& options, std::ostream& out, std::ostrea
   std::vector<SuiteResult> results = predict(suites, options, notes, all_done);
   Validation validation =
       validation_of(suites, std::move(results), all_done && options.filter.empty());
+  validation.interrupted = !all_done;
   if (validation.rows.empty() && !all_done) return ExitCode::incomplete;
   if (validation.rows.empty()) refuse_emptiness(options, suites);
   if (!options.baseline.empty()) {
@@ -416,7 +417,7 @@ ExitCode validate(const ValidateOptions& options, std::ostream& out, std::ostrea
       validation.breaches.insert(validation.breaches.end(), worse.begin(), worse.end());
   }
   if (!options.html.empty()) {
-    save_page(html_output(options.html, options.force),
+    save_page(html_output(options.html, options.force, {"validate"}),
               {.kind = "validate",
                .title = "predicted against measured",
                .documents = {{"result", validation_json(validation)}}},

@@ -11,20 +11,26 @@ const inflated = async (base64) => {
 
 const save = (name, text) => {
   const link = element('a', {
-    href: URL.createObjectURL(new Blob([text], { type: 'application/json' })), download: `${name}.json`,
+    href: URL.createObjectURL(new Blob([text], { type: 'application/json' })),
+    download: `${name}.json`,
   });
   link.click();
   URL.revokeObjectURL(link.href);
 };
 
-const theme_button = () => element('button', {
-  type: 'button',
-  onclick: () => {
-    const dark = getComputedStyle(document.documentElement).getPropertyValue('color-scheme').trim() === 'dark';
-    document.documentElement.dataset.theme = dark ? 'light' : 'dark';
-    dispatchEvent(new Event('resize'));  // canvases are drawn anew
-  },
-}, 'light or dark');
+const theme_button = () =>
+  element(
+    'button',
+    {
+      type: 'button',
+      onclick: () => {
+        const dark = getComputedStyle(document.documentElement).getPropertyValue('color-scheme').trim() === 'dark';
+        document.documentElement.dataset.theme = dark ? 'light' : 'dark';
+        dispatchEvent(new Event('resize')); // canvases are drawn anew
+      },
+    },
+    'light or dark',
+  );
 
 const begin = async () => {
   const page = document.getElementById('page');
@@ -36,18 +42,33 @@ const begin = async () => {
   }
   page.replaceChildren();
   pages[document.body.dataset.kind](page, documents);
-  page.append(element('footer', {},
-    `${document.querySelector('meta[name=generator]').content}. `,
-    Object.keys(texts).filter((name) => name !== 'causes').map((name) =>
-      element('button', { type: 'button', onclick: () => save(name, texts[name]) }, `save ${name}.json`)),
-    theme_button()));
+  page.append(
+    element(
+      'footer',
+      {},
+      `${document.querySelector('meta[name=generator]').content}. `,
+      Object.keys(texts)
+        .filter((name) => name !== 'causes')
+        .map((name) =>
+          element('button', { type: 'button', onclick: () => save(name, texts[name]) }, `save ${name}.json`),
+        ),
+      theme_button(),
+    ),
+  );
   document.body.dataset.ready = 'yes';
 };
 
 begin().catch((error) => {
-  document.getElementById('page').replaceChildren(element('p', { class: 'error' },
-    typeof DecompressionStream === 'undefined'
-      ? 'This browser cannot unpack the page. Firefox 113, Chrome 80, Safari 16.4 and later can.'
-      : `The page could not be drawn: ${error.message}`));
+  document
+    .getElementById('page')
+    .replaceChildren(
+      element(
+        'p',
+        { class: 'error' },
+        typeof DecompressionStream === 'undefined'
+          ? 'This browser cannot unpack the page. Firefox 113, Chrome 80, Safari 16.4 and later can.'
+          : `The page could not be drawn: ${error.message}`,
+      ),
+    );
   throw error;
 });

@@ -29,7 +29,9 @@ const tip_for = (box) => {
       tip.style.left = `${Math.max(0, Math.min(x + 12, box.clientWidth - tip.offsetWidth - 4))}px`;
       tip.style.top = `${y + 14}px`;
     },
-    hide: () => { tip.style.display = 'none'; },
+    hide: () => {
+      tip.style.display = 'none';
+    },
   };
 };
 
@@ -62,8 +64,10 @@ const axis_of = (axis, scale, count, write) => {
   }
   // Powers of the base and, where there are few, their halves.
   const [least, most] = scale.domain();
-  const ticks = d3.range(Math.floor(Math.log10(least)), Math.ceil(Math.log10(most)) + 1)
-    .flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power)).filter((tick) => tick >= least && tick <= most);
+  const ticks = d3
+    .range(Math.floor(Math.log10(least)), Math.ceil(Math.log10(most)) + 1)
+    .flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power))
+    .filter((tick) => tick >= least && tick <= most);
   const every = Math.ceil(ticks.length / Math.max(count, 2));
   return axis.tickValues(ticks.filter((_, i) => i % every === 0));
 };
@@ -71,26 +75,80 @@ const axis_of = (axis, scale, count, write) => {
 // Room for what stands beside a vertical axis: its numbers and its title.
 const room_beside = (values, write) => 38 + 7 * d3.max(values, (value) => write(value).length);
 
+let frames = 0; // each has an id of its own
+
 // Points at places: {x, y, colour, hollow, lines, key}; `act` is called with the one that is clicked.
-const points_chart = (points, { label, x_title, y_title, x_write, y_write, is_log_x, is_log_y, height = 380, lines = [], act }) =>
+const points_chart = (
+  points,
+  { label, x_title, y_title, x_write, y_write, is_log_x, is_log_y, height = 380, lines = [], act, is_square },
+) =>
   picture_with_tip((width, tip) => {
-    const [left, right, top, bottom] = [room_beside(points.map((point) => point.y), y_write), 16, 10, 46];
-    const x = scale_for(points.map((point) => point.x), [left, width - right], is_log_x);
-    const y = scale_for(points.map((point) => point.y), [height - bottom, top], is_log_y);
+    const [left, right, top, bottom] = [
+      room_beside(
+        points.map((point) => point.y),
+        y_write,
+      ),
+      16,
+      10,
+      46,
+    ];
+    const both = is_square ? points.flatMap((point) => [point.x, point.y]) : null;
+    const x = scale_for(both ?? points.map((point) => point.x), [left, width - right], is_log_x);
+    const y = scale_for(both ?? points.map((point) => point.y), [height - bottom, top], is_log_y);
     const svg = svg_of(width, height, label);
-    svg.append('g').attr('transform', `translate(0,${height - bottom})`)
+    const frame = `frame-${(frames += 1)}`;
+    svg
+      .append('clipPath')
+      .attr('id', frame)
+      .append('rect')
+      .attr('x', left)
+      .attr('y', top)
+      .attr('width', width - right - left)
+      .attr('height', height - bottom - top);
+    svg
+      .append('g')
+      .attr('transform', `translate(0,${height - bottom})`)
       .call(axis_of(d3.axisBottom(x), x, Math.max(2, Math.floor(width / 110)), x_write));
-    svg.append('g').attr('transform', `translate(${left},0)`).call(axis_of(d3.axisLeft(y), y, 6, y_write));
-    svg.append('text').attr('x', (left + width - right) / 2).attr('y', height - 8).attr('text-anchor', 'middle').text(x_title);
-    svg.append('text').attr('transform', `translate(13,${(height - bottom) / 2}) rotate(-90)`).attr('text-anchor', 'middle')
+    svg
+      .append('g')
+      .attr('transform', `translate(${left},0)`)
+      .call(axis_of(d3.axisLeft(y), y, 6, y_write));
+    svg
+      .append('text')
+      .attr('x', (left + width - right) / 2)
+      .attr('y', height - 8)
+      .attr('text-anchor', 'middle')
+      .text(x_title);
+    svg
+      .append('text')
+      .attr('transform', `translate(13,${(height - bottom) / 2}) rotate(-90)`)
+      .attr('text-anchor', 'middle')
       .text(y_title);
-    lines.forEach((line) => svg.append('path').attr('fill', 'none').attr('stroke', line.colour ?? 'var(--dim)')
-      .attr('stroke-dasharray', line.dash ?? null).attr('d', d3.line()(line.points(x, y))));
-    svg.append('g').selectAll('circle').data(points).join('circle')
-      .attr('cx', (p) => x(p.x)).attr('cy', (p) => y(p.y)).attr('r', points.length > 500 ? 3 : 5)
-      .attr('fill', (p) => (p.hollow ? 'var(--back)' : p.colour)).attr('stroke', (p) => p.colour).attr('stroke-width', 1.5)
-      .attr('fill-opacity', 0.85).attr('data-point', (p) => p.key).style('cursor', act ? 'pointer' : null)
-      .on('mousemove', (p) => tip.show(p.lines, x(p.x), y(p.y))).on('mouseleave', tip.hide)
+    lines.forEach((line) =>
+      svg
+        .append('path')
+        .attr('clip-path', `url(#${frame})`)
+        .attr('fill', 'none')
+        .attr('stroke', line.colour ?? 'var(--dim)')
+        .attr('stroke-dasharray', line.dash ?? null)
+        .attr('d', d3.line()(line.points(x, y))),
+    );
+    svg
+      .append('g')
+      .selectAll('circle')
+      .data(points)
+      .join('circle')
+      .attr('cx', (p) => x(p.x))
+      .attr('cy', (p) => y(p.y))
+      .attr('r', points.length > 500 ? 3 : 5)
+      .attr('fill', (p) => (p.hollow ? 'var(--back)' : p.colour))
+      .attr('stroke', (p) => p.colour)
+      .attr('stroke-width', 1.5)
+      .attr('fill-opacity', 0.85)
+      .attr('data-point', (p) => p.key)
+      .style('cursor', act ? 'pointer' : null)
+      .on('mousemove', (p) => tip.show(p.lines, x(p.x), y(p.y)))
+      .on('mouseleave', tip.hide)
       .on('click', (p) => act && act(p));
     return svg;
   });
@@ -98,20 +156,44 @@ const points_chart = (points, { label, x_title, y_title, x_write, y_write, is_lo
 // A line over numbers; `flat` are the places between which it hardly matters, `level` is a value to compare with.
 const line_chart = (points, { label, x_title, y_title, x_write, y_write, flat, level, height = 300 }) =>
   picture_with_tip((width, tip) => {
-    const [left, right, top, bottom] = [room_beside(points.map((point) => point.y), y_write), 24, 10, 46];
+    const [left, right, top, bottom] = [
+      room_beside(
+        points.map((point) => point.y),
+        y_write,
+      ),
+      24,
+      10,
+      46,
+    ];
     const xs = points.map((point) => point.x);
     const x = scale_for(xs, [left, width - right], spans_decades(xs));
     const has_level = level !== null && level !== undefined;
-    const y = scale_for([...points.map((point) => point.y), ...(has_level ? [level] : [])], [height - bottom, top], false);
+    const y = scale_for(
+      [...points.map((point) => point.y), ...(has_level ? [level] : [])],
+      [height - bottom, top],
+      false,
+    );
     const svg = svg_of(width, height, label);
     if (has_level) {
-      svg.append('line').attr('x1', left).attr('x2', width - right).attr('y1', y(level)).attr('y2', y(level))
-        .attr('stroke', 'var(--dim)').attr('stroke-dasharray', '5 4');
+      svg
+        .append('line')
+        .attr('x1', left)
+        .attr('x2', width - right)
+        .attr('y1', y(level))
+        .attr('y2', y(level))
+        .attr('stroke', 'var(--dim)')
+        .attr('stroke-dasharray', '5 4');
     }
     if (flat) {
       const [from, to] = [Math.max(x(flat[0]) - 4, left), Math.min(x(flat[1]) + 4, width - right)];
-      svg.append('rect').attr('x', from).attr('width', to - from).attr('y', top)
-        .attr('height', height - bottom - top).attr('fill', 'var(--accent)').attr('opacity', 0.13);
+      svg
+        .append('rect')
+        .attr('x', from)
+        .attr('width', to - from)
+        .attr('y', top)
+        .attr('height', height - bottom - top)
+        .attr('fill', 'var(--accent)')
+        .attr('opacity', 0.13);
     }
     // The values themselves, where they have room beside the one before.
     const ticks = [];
@@ -119,171 +201,214 @@ const line_chart = (points, { label, x_title, y_title, x_write, y_write, flat, l
       const last = ticks[ticks.length - 1];
       if (last === undefined || x(value) - x(last) > 4 + 7 * x_write(value).length) ticks.push(value);
     });
-    svg.append('g').attr('transform', `translate(0,${height - bottom})`).call(d3.axisBottom(x)
-      .tickValues(ticks).tickFormat((value) => x_write(value)));
-    svg.append('g').attr('transform', `translate(${left},0)`).call(axis_of(d3.axisLeft(y), y, 5, y_write));
-    svg.append('text').attr('x', (left + width - right) / 2).attr('y', height - 8).attr('text-anchor', 'middle').text(x_title);
-    svg.append('text').attr('transform', `translate(13,${(height - bottom) / 2}) rotate(-90)`).attr('text-anchor', 'middle')
+    svg
+      .append('g')
+      .attr('transform', `translate(0,${height - bottom})`)
+      .call(
+        d3
+          .axisBottom(x)
+          .tickValues(ticks)
+          .tickFormat((value) => x_write(value)),
+      );
+    svg
+      .append('g')
+      .attr('transform', `translate(${left},0)`)
+      .call(axis_of(d3.axisLeft(y), y, 5, y_write));
+    svg
+      .append('text')
+      .attr('x', (left + width - right) / 2)
+      .attr('y', height - 8)
+      .attr('text-anchor', 'middle')
+      .text(x_title);
+    svg
+      .append('text')
+      .attr('transform', `translate(13,${(height - bottom) / 2}) rotate(-90)`)
+      .attr('text-anchor', 'middle')
       .text(y_title);
-    svg.append('path').attr('fill', 'none').attr('stroke', series[0]).attr('stroke-width', 2)
-      .attr('d', d3.line().x((p) => x(p.x)).y((p) => y(p.y))(points));
-    svg.append('g').selectAll('circle').data(points).join('circle').attr('cx', (p) => x(p.x)).attr('cy', (p) => y(p.y))
-      .attr('r', (p) => (p.best ? 7 : 4.5)).attr('fill', (p) => (p.best ? series[3] : series[0])).attr('data-point', (p) => p.key)
-      .on('mousemove', (p) => tip.show(p.lines, x(p.x), y(p.y))).on('mouseleave', tip.hide);
+    svg
+      .append('path')
+      .attr('fill', 'none')
+      .attr('stroke', series[0])
+      .attr('stroke-width', 2)
+      .attr(
+        'd',
+        d3
+          .line()
+          .x((p) => x(p.x))
+          .y((p) => y(p.y))(points),
+      );
+    svg
+      .append('g')
+      .selectAll('circle')
+      .data(points)
+      .join('circle')
+      .attr('cx', (p) => x(p.x))
+      .attr('cy', (p) => y(p.y))
+      .attr('r', (p) => (p.best ? 7 : 4.5))
+      .attr('fill', (p) => (p.best ? series[3] : series[0]))
+      .attr('data-point', (p) => p.key)
+      .on('mousemove', (p) => tip.show(p.lines, x(p.x), y(p.y)))
+      .on('mouseleave', tip.hide);
     return svg;
   });
 
-// Cells over two lists of words: cell(column, row) returns {colour, text, lines, best} or nothing.
-const map_chart = ({ label, columns, rows, x_title, y_title, cell }) => picture_with_tip((width, tip) => {
-  const left = Math.min(width * 0.34, 24 + 7.4 * d3.max(rows, (row) => row.length));
-  const [top, cell_height] = [8, Math.max(20, Math.min(34, 480 / rows.length))];
-  const turned = columns.length * 7.4 * d3.max(columns, (column) => column.length) > width - left;
-  const bottom = (turned ? 12 + 5.4 * d3.max(columns, (column) => column.length) : 22) + 22;
-  const height = top + rows.length * cell_height + bottom;
-  const cell_width = (width - left - 8) / columns.length;
-  const svg = svg_of(width, height, label);
-  rows.forEach((row, r) => {
-    svg.append('text').attr('x', left - 6).attr('y', top + (r + 0.5) * cell_height + 4).attr('text-anchor', 'end').text(row);
-    columns.forEach((column, c) => {
-      const made = cell(c, r);
-      if (!made) return;
-      const [x, y] = [left + c * cell_width, top + r * cell_height];
-      svg.append('rect').attr('x', x + 0.5).attr('y', y + 0.5).attr('width', Math.max(cell_width - 1, 0.5)).attr('height', cell_height - 1)
-        .attr('fill', made.colour).attr('stroke', made.best ? 'var(--text)' : null).attr('stroke-width', 2.5)
-        .attr('data-point', made.key)
-        .on('mousemove', () => tip.show(made.lines, x, y)).on('mouseleave', tip.hide);
-      if (made.text.length * 7.2 < cell_width && cell_height >= 18) {
-        svg.append('text').attr('x', x + cell_width / 2).attr('y', y + cell_height / 2 + 4).attr('text-anchor', 'middle')
-          .attr('pointer-events', 'none').style('fill', made.dark ? '#fff' : '#111').text(made.text);
-      }
+// Cells over two lists of words: cell(column, row) returns {colour, ink, text, lines, best} or nothing.
+const map_chart = ({ label, columns, rows, x_title, y_title, cell }) =>
+  picture_with_tip((width, tip) => {
+    const left = Math.min(width * 0.34, 24 + 7.4 * d3.max(rows, (row) => row.length));
+    const [top, cell_height] = [8, Math.max(20, Math.min(34, 480 / rows.length))];
+    const turned = columns.length * 7.4 * d3.max(columns, (column) => column.length) > width - left;
+    const bottom = (turned ? 12 + 5.4 * d3.max(columns, (column) => column.length) : 22) + 22;
+    const height = top + rows.length * cell_height + bottom;
+    const cell_width = (width - left - 8) / columns.length;
+    const svg = svg_of(width, height, label);
+    rows.forEach((row, r) => {
+      svg
+        .append('text')
+        .attr('x', left - 6)
+        .attr('y', top + (r + 0.5) * cell_height + 4)
+        .attr('text-anchor', 'end')
+        .text(row);
+      columns.forEach((column, c) => {
+        const made = cell(c, r);
+        if (!made) return;
+        const [x, y] = [left + c * cell_width, top + r * cell_height];
+        svg
+          .append('rect')
+          .attr('x', x + 0.5)
+          .attr('y', y + 0.5)
+          .attr('width', Math.max(cell_width - 1, 0.5))
+          .attr('height', cell_height - 1)
+          .attr('fill', made.colour)
+          .attr('stroke', made.best ? 'var(--text)' : null)
+          .attr('stroke-width', 2.5)
+          .attr('data-point', made.key)
+          .on('mousemove', () => tip.show(made.lines, x, y))
+          .on('mouseleave', tip.hide);
+        if (made.text.length * 7.2 < cell_width && cell_height >= 18) {
+          svg
+            .append('text')
+            .attr('x', x + cell_width / 2)
+            .attr('y', y + cell_height / 2 + 4)
+            .attr('text-anchor', 'middle')
+            .attr('pointer-events', 'none')
+            .style('fill', made.ink ?? 'var(--text)')
+            .text(made.text);
+        }
+      });
     });
+    columns.forEach((column, c) => {
+      const every = turned ? Math.ceil(14 / cell_width) : 1;
+      if (c % every !== 0) return;
+      const [x, y] = [left + (c + 0.5) * cell_width, top + rows.length * cell_height + 16];
+      svg
+        .append('text')
+        .attr('transform', turned ? `translate(${x + 4},${y - 4}) rotate(-45)` : `translate(${x},${y})`)
+        .attr('text-anchor', turned ? 'end' : 'middle')
+        .text(column);
+    });
+    svg
+      .append('text')
+      .attr('x', left + (width - left) / 2)
+      .attr('y', height - 4)
+      .attr('text-anchor', 'middle')
+      .style('fill', 'var(--dim)')
+      .text(`${x_title} across, ${y_title} down`);
+    return svg;
   });
-  columns.forEach((column, c) => {
-    const every = turned ? Math.ceil(14 / cell_width) : 1;
-    if (c % every !== 0) return;
-    const [x, y] = [left + (c + 0.5) * cell_width, top + rows.length * cell_height + 16];
-    svg.append('text').attr('transform', turned ? `translate(${x + 4},${y - 4}) rotate(-45)` : `translate(${x},${y})`)
-      .attr('text-anchor', turned ? 'end' : 'middle').text(column);
-  });
-  svg.append('text').attr('x', left + (width - left) / 2).attr('y', height - 4).attr('text-anchor', 'middle')
-    .style('fill', 'var(--dim)').text(`${x_title} across, ${y_title} down`);
-  return svg;
-});
 
 // One vertical axis a column of numbers or words, one line a row. Dragging along an axis keeps the rows that pass
 // there; `chosen` is told which. Lines are on a canvas: ten thousand of them stay quick.
 const parallel_chart = (axes, rows, { label, colour, chosen }) => {
   const box = element('div', { class: 'with-tip' });
   const kept = axes.map(() => null);
-  const passes = (row) => axes.every((axis, a) => {
-    if (!kept[a]) return true;
-    const y = axis.scale(axis.value(row));
-    return y >= kept[a][0] && y <= kept[a][1];
-  });
-  box.append(picture((width) => {
-    const [height, top, bottom, side] = [360, 34, 24, Math.min(60, width / (axes.length + 1))];
-    const x = d3.scalePoint(d3.range(axes.length), [side, width - side]);
-    axes.forEach((axis) => {
-      const values = rows.map(axis.value).filter((value) => value !== null && value !== undefined);
-      const range = [height - bottom, top];
-      axis.scale = axis.words ? d3.scalePoint(axis.words, range).padding(0.2) : scale_for(values, range, spans_decades(values));
+  const passes = (row) =>
+    axes.every((axis, a) => {
+      if (!kept[a]) return true;
+      const y = axis.scale(axis.value(row));
+      return y >= kept[a][0] && y <= kept[a][1];
     });
-    const density = window.devicePixelRatio || 1;
-    const canvas = element('canvas', {
-      width: Math.round(width * density), height: Math.round(height * density), style: `width:${width}px;height:${height}px`,
-    });
-    const context = canvas.getContext('2d');
-    context.scale(density, density);
-    const line = (row) => {
-      context.beginPath();
-      axes.forEach((axis, a) => {
-        const value = axis.value(row);
-        if (value === null || value === undefined) return;
-        context.lineTo(x(a), axis.scale(value));
+  box.append(
+    picture((width) => {
+      const [height, top, bottom, side] = [360, 34, 24, Math.min(60, width / (axes.length + 1))];
+      const x = d3.scalePoint(d3.range(axes.length), [side, width - side]);
+      axes.forEach((axis) => {
+        const values = rows.map(axis.value).filter((value) => value !== null && value !== undefined);
+        const range = [height - bottom, top];
+        axis.scale = axis.words
+          ? d3.scalePoint(axis.words, range).padding(0.2)
+          : scale_for(values, range, spans_decades(values));
       });
-      context.stroke();
-    };
-    const draw = () => {
-      const shown = rows.filter(passes);
-      context.clearRect(0, 0, width, height);
-      context.lineWidth = 1;
-      context.globalAlpha = 0.07;
-      context.strokeStyle = '#888';
-      if (shown.length < rows.length && rows.length < 3000) rows.forEach(line);
-      context.globalAlpha = Math.max(0.12, Math.min(0.8, 120 / shown.length));
-      // The best lie on top: they are drawn last.
-      for (let i = shown.length; i-- > 0;) {
-        context.strokeStyle = colour(shown[i]);
-        line(shown[i]);
-      }
-      chosen(shown);
-    };
-    const svg = svg_of(width, height, label).style('position', 'absolute').style('inset', '0');
-    axes.forEach((axis, a) => {
-      const every = axis.words ? Math.ceil(axis.words.length / 20) : 1;
-      const ticks = axis.words ? d3.axisLeft(axis.scale).tickValues(axis.words.filter((_, i) => i % every === 0)) : axis_of(d3.axisLeft(axis.scale), axis.scale, 5, axis.write);
-      const group = svg.append('g').attr('transform', `translate(${x(a)},0)`).call(ticks);
-      group.append('text').attr('y', a % 2 ? 12 : 24).attr('text-anchor', a === 0 ? 'start' : a === axes.length - 1 ? 'end' : 'middle')
-        .attr('x', a === 0 ? -side + 4 : a === axes.length - 1 ? side - 4 : 0)
-        .style('fill', 'var(--text)').style('font-weight', 600).text(axis.title);
-      group.append('g').attr('class', 'brush').call(d3.brushY().extent([[-12, top - 6], [12, height - bottom + 6]])
-        .on('brush end', () => {
-          kept[a] = d3.event.selection;
-          draw();
-        }));
-    });
-    const both = element('div', { style: `position:relative;height:${height}px` }, canvas, svg.node());
-    draw();
-    return { node: () => both };
-  }));
+      const density = window.devicePixelRatio || 1;
+      const canvas = element('canvas', {
+        width: Math.round(width * density),
+        height: Math.round(height * density),
+        style: `width:${width}px;height:${height}px`,
+      });
+      const context = canvas.getContext('2d');
+      context.scale(density, density);
+      const line = (row) => {
+        context.beginPath();
+        axes.forEach((axis, a) => {
+          const value = axis.value(row);
+          if (value === null || value === undefined) return;
+          context.lineTo(x(a), axis.scale(value));
+        });
+        context.stroke();
+      };
+      const draw = () => {
+        const shown = rows.filter(passes);
+        context.clearRect(0, 0, width, height);
+        context.lineWidth = 1;
+        context.globalAlpha = 0.07;
+        context.strokeStyle = '#888';
+        if (shown.length < rows.length && rows.length < 3000) rows.forEach(line);
+        context.globalAlpha = Math.max(0.12, Math.min(0.8, 120 / shown.length));
+        // The best lie on top: they are drawn last.
+        for (let i = shown.length; i-- > 0;) {
+          context.strokeStyle = colour(shown[i]);
+          line(shown[i]);
+        }
+        chosen(shown);
+      };
+      const svg = svg_of(width, height, label).style('position', 'absolute').style('inset', '0');
+      axes.forEach((axis, a) => {
+        const every = axis.words ? Math.ceil(axis.words.length / 20) : 1;
+        const ticks = axis.words
+          ? d3.axisLeft(axis.scale).tickValues(axis.words.filter((_, i) => i % every === 0))
+          : axis_of(d3.axisLeft(axis.scale), axis.scale, 5, axis.write);
+        const group = svg
+          .append('g')
+          .attr('transform', `translate(${x(a)},0)`)
+          .call(ticks);
+        group
+          .append('text')
+          .attr('y', a % 2 ? 12 : 24)
+          .attr('text-anchor', a === 0 ? 'start' : a === axes.length - 1 ? 'end' : 'middle')
+          .attr('x', a === 0 ? -side + 4 : a === axes.length - 1 ? side - 4 : 0)
+          .style('fill', 'var(--text)')
+          .style('font-weight', 600)
+          .text(axis.title);
+        group
+          .append('g')
+          .attr('class', 'brush')
+          .call(
+            d3
+              .brushY()
+              .extent([
+                [-12, top - 6],
+                [12, height - bottom + 6],
+              ])
+              .on('brush end', () => {
+                kept[a] = d3.event.selection;
+                draw();
+              }),
+          );
+      });
+      const both = element('div', { style: `position:relative;height:${height}px` }, canvas, svg.node());
+      draw();
+      return { node: () => both };
+    }),
+  );
   return box;
-};
-
-// A field that keeps the rows that have all of its words, the rows in a table of at most `most`, and their CSV.
-const filtered_table = (columns, rows, { most = 200, csv, id }) => {
-  const count = element('span', { class: 'hint' });
-  const shown = table(columns, [], { id });
-  let chosen = rows;
-  const field = element('input', { type: 'search', placeholder: 'filter', 'aria-label': 'words that a row has to have' });
-  const texts = new Map();
-  const text_of = (row) => {
-    if (!texts.has(row)) texts.set(row, csv.row(row).join(' ').toLowerCase());
-    return texts.get(row);
-  };
-  const matching = () => {
-    const wanted = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-    return chosen.filter((row) => wanted.every((word) => text_of(row).includes(word)));
-  };
-  const fill = () => {
-    const found = matching();
-    shown.show(found.slice(0, most));
-    count.textContent = found.length > most ? ` the first ${most} of ${words.whole(found.length)} rows`
-      : ` ${words.whole(found.length)} row${found.length === 1 ? '' : 's'}`;
-  };
-  field.addEventListener('input', fill);
-  const cell = (value) => (/[",\n]/.test(String(value)) ? `"${String(value).replace(/"/g, '""')}"` : String(value ?? ''));
-  const copy = element('button', { type: 'button' }, 'copy as CSV');
-  const field_for_copy = () => [csv.head, ...matching().map(csv.row)].map((row) => row.map(cell).join(',')).join('\n');
-  copy.addEventListener('click', async () => {
-    try {
-      await navigator.clipboard.writeText(field_for_copy());
-      copy.textContent = 'copied';
-    } catch {
-      // A page from a file may not write to the clipboard in every browser: the text is shown to be taken by hand.
-      copy.after(element('textarea', { rows: 8, style: 'width:100%' }, field_for_copy()));
-    }
-  });
-  fill();
-  const made = element('div', {}, field, copy, count, shown);
-  made.choose = (others) => { chosen = others; fill(); };
-  made.csv = field_for_copy;
-  return made;
-};
-
-// Words of a command line with a button that copies them.
-const to_copy = (text) => {
-  const button = element('button', { type: 'button' }, 'copy');
-  button.addEventListener('click', () => navigator.clipboard.writeText(text).then(() => { button.textContent = 'copied'; },
-    () => { button.textContent = 'select it by hand'; }));
-  return element('span', {}, element('code', {}, text), ' ', button);
 };

@@ -1,8 +1,10 @@
 // Joins documents, scripts and styles to one file.
 #include "sim/page/page.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <ostream>
 #include <stdexcept>
 #include <string_view>
@@ -11,6 +13,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include "sim/core/error.hpp"
 #include "sim/core/version.hpp"
 #include "sim/page/page_assets.hpp"
 #include "sim/text/file.hpp"
@@ -21,6 +24,13 @@ namespace {
 constexpr std::string_view kHead =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta name=\"generator\" content=\"stepsim";
+
+/// Styles stand before a page says of which kind it is.
+const std::size_t kMostOfHead = 4096 + page_assets::styles.size();
+
+std::string kind_of(const std::string& kind) {
+  return fmt::format("<body data-kind=\"{}\">", kind);
+}
 
 std::string escaped(std::string_view text) {
   std::string result;
@@ -51,6 +61,8 @@ std::string unescaped(std::string text) {
 
 /// The gzip format (RFC 1952), without a name and a date.
 std::string compressed(const std::string& text) {
+  if (text.size() > std::numeric_limits<uInt>::max())
+    throw UserError(fmt::format("a page of {} GB is more than a browser opens", text.size() >> 30));
   constexpr int kGzip = 15 + 16;  // zlib's largest window, with a gzip header (zlib.h)
   constexpr int kMemory = 9;      // as much as zlib uses for speed
   z_stream stream{};
@@ -95,10 +107,10 @@ std::string html_of(const HtmlPage& page) {
   std::string html(kHead);
   html += fmt::format(
       " {}\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>{}</title>\n<style>\n{}</style>\n</head>\n<body data-kind=\"{}\">\n"
+      "<title>{}</title>\n<style>\n{}</style>\n</head>\n{}\n"
       "<main id=\"page\"><noscript>This page is drawn by scripts, and they are switched off."
       "</noscript></main>\n",
-      kVersion, escaped(page.title), page_assets::styles, escaped(page.kind));
+      kVersion, escaped(page.title), page_assets::styles, kind_of(page.kind));
   for (const PageDocument& document : page.documents) {
     html += fmt::format("<script type=\"application/gzip\" data-document=\"{}\">{}</script>\n",
                         escaped(document.name), base64(compressed(document.json)));
@@ -108,17 +120,20 @@ std::string html_of(const HtmlPage& page) {
   return html + "</body>\n</html>\n";
 }
 
-Output html_output(const std::string& path, bool force) {
-  const Maker maker{.as = "a page of stepsim", .made = [](const std::string& file) {
-                      return beginning_of(file, kHead.size()) == kHead;
-                    }};
+Output html_output(const std::string& path, bool force, const std::vector<std::string>& kinds) {
+  const auto made = [kinds](const std::string& file) {
+    const std::string head = beginning_of(file, kMostOfHead);
+    return head.starts_with(kHead) && std::ranges::any_of(kinds, [&](const std::string& kind) {
+             return head.find(kind_of(kind)) != std::string::npos;
+           });
+  };
+  const Maker maker{.as = fmt::format("stepsim's page of {}", kinds.front()), .made = made};
   return {.role = "--html", .path = path, .maker = maker, .force = force};
 }
 
 std::string page_title(const std::string& path) {
-  constexpr std::size_t kEnough = 4096;
   constexpr std::string_view kBegin = "<title>";
-  const std::string text = beginning_of(path, kEnough);
+  const std::string text = beginning_of(path, kMostOfHead);
   const std::size_t title = text.find(kBegin);
   const std::size_t end = text.find("</title>");
   if (!text.starts_with(kHead) || title >= end || end == std::string::npos) return "";

@@ -1,7 +1,8 @@
 // One file of HTML that shows results, which any browser opens without a network.
 //
 // A page holds JSON documents as the program prints them, scripts that draw them, and D3
-// (d3js.org) with its licence; nothing is computed here. The scripts are the files beside this one.
+// (d3js.org) with its licence; scripts add shares, rates and differences of
+// what the documents have. The scripts are the files beside this one.
 #pragma once
 
 #include <iosfwd>
@@ -28,8 +29,8 @@ struct HtmlPage {
 /// base64, so that none can end the page.
 std::string html_of(const HtmlPage& page);
 
-/// The file that `--html` names; it replaces pages of stepsim, of any version.
-Output html_output(const std::string& path, bool force);
+/// The file that `--html` names; it replaces pages of these kinds, of any version.
+Output html_output(const std::string& path, bool force, const std::vector<std::string>& kinds);
 /// The title of a page that this program has written, of any version; empty: the file is none.
 std::string page_title(const std::string& path);
 /// Writes the page to that file, and says so.

@@ -1,6 +1,6 @@
 # Writes a source with the texts of STYLES, SCRIPTS (files, in order), D3 and LICENCE to OUTPUT.
 
-# C++ keeps at least 64 KiB of a literal (ISO C++, annex B); compilers here keep more, and join what stands side by side.
+# The text of files, one after another, as a raw literal of C++ and a script of HTML can hold it.
 function(text_of variable)
   set(text "")
   foreach(file ${ARGN})

@@ -19,16 +19,41 @@ const words = (() => {
   return {
     digits: known(digits),
     seconds: known((value) =>
-      value === 0 ? '0 s'
-        : Math.abs(value) >= 86400 ? `${digits(value / 86400)} days`
-          : Math.abs(value) >= 3600 ? `${digits(value / 3600)} h`
-            : scaled(value, [[1, 's'], [1e-3, 'ms'], [1e-6, 'us'], [1e-9, 'ns']])),
+      value === 0
+        ? '0 s'
+        : Math.abs(value) >= 86400
+          ? `${digits(value / 86400)} days`
+          : Math.abs(value) >= 3600
+            ? `${digits(value / 3600)} h`
+            : scaled(value, [
+                [1, 's'],
+                [1e-3, 'ms'],
+                [1e-6, 'us'],
+                [1e-9, 'ns'],
+              ]),
+    ),
     bytes: known((value) =>
-      value === 0 ? '0 B'
-        : scaled(value, [[2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB'], [1, 'B']])),
+      value === 0
+        ? '0 B'
+        : scaled(value, [
+            [2 ** 40, 'TiB'],
+            [2 ** 30, 'GiB'],
+            [2 ** 20, 'MiB'],
+            [2 ** 10, 'KiB'],
+            [1, 'B'],
+          ]),
+    ),
     count: known((value) =>
-      Math.abs(value) < 1e4 ? digits(value)
-        : scaled(value, [[1e15, 'P'], [1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']])),
+      Math.abs(value) < 1e4
+        ? digits(value)
+        : scaled(value, [
+            [1e15, 'P'],
+            [1e12, 'T'],
+            [1e9, 'G'],
+            [1e6, 'M'],
+            [1e3, 'k'],
+          ]),
+    ),
     whole: known((value) => d3.format(',')(value)),
     percent: known((value) => `${(100 * value).toFixed(1)} %`),
     change: known((value) => {
@@ -37,8 +62,14 @@ const words = (() => {
     }),
     dollars: known((value) => `$${Math.abs(value) >= 1000 ? d3.format(',.0f')(value) : digits(value)}`),
     // A key of a document as words: peak_bytes to "peak", in_flight_s to "in flight".
-    key: (name) => (/^(mfu|hfu)$/.test(name) ? name.toUpperCase()
-      : name.replace(/_per_s\b/, ' a second').replace(/_per_gpu$/, ' and GPU').replace(/_(s|bytes|ns)$/, '').replace(/_/g, ' ')),
+    key: (name) =>
+      /^(mfu|hfu)$/.test(name)
+        ? name.toUpperCase()
+        : name
+            .replace(/_per_s\b/, ' a second')
+            .replace(/_per_gpu$/, ' and GPU')
+            .replace(/_(s|bytes|ns)$/, '')
+            .replace(/_/g, ' '),
     title: (text) => text.charAt(0).toUpperCase() + text.slice(1),
     // A value by the unit that its key ends in.
     of_key: (name, value) => {
@@ -47,6 +78,7 @@ const words = (() => {
       if (/_ns$/.test(name)) return words.seconds(value / 1e9);
       if (/(_s|^seconds)$/.test(name) && !/per_s$/.test(name)) return words.seconds(value);
       if (/dollars$/.test(name)) return words.dollars(value);
+      if (/kwh$/.test(name)) return `${words.digits(value)} kWh`;
       if (/fraction|mfu|hfu|_ape|mape|bias|goodput|efficiency/.test(name)) return words.percent(value);
       return Number.isInteger(value) ? words.whole(value) : words.count(value);
     },

@@ -22,6 +22,7 @@ struct Validation {
   std::vector<ValidationRow> rows;  ///< rows of all suites
   Score total;
   std::vector<Breach> breaches;
+  bool interrupted = false;  ///< true: rows are missing, for somebody pressed Ctrl-C
 };
 
 }  // namespace stepsim

@@ -14,7 +14,7 @@ with Pages(*sys.argv[1:3]) as pages:
     for name, arguments in {
             "one": [],
             "sizes": ["--gpus", "8,16,32", "--tokens", "1e11"],
-            "clusters": ["--clusters", "dgx-a100-80=1.5,dgx-h100=2.5", "--tokens", "1e11"]}.items():
+            "clusters": ["--clusters", "mi300x-8=1,dgx-a100-80=1.5,dgx-h100=2.5", "--tokens", "1e11"]}.items():
         page = pages.path(name + ".html")
         result = json.loads(pages.stepsim("search", SCENARIO, *FEW, *arguments, "--format", "json", "--html", page))
         pages.look("search-" + name, page, result, fewest=6)

@@ -57,7 +57,7 @@ ExitCode compare_recording(const CompareOptions& options, std::ostream& out, std
   const Scenario scenario = load(argument, library);
   Patience patience(options.screen.progress);
   patience.begins("simulating");
-  const Output page = html_output(options.html, options.force);
+  const Output page = html_output(options.html, options.force, kComparePages);
   check_outputs({page});
   const Answer answer =
       answer_of(scenario, library, {.jobs = options.jobs, .kernels = true}, notes);

@@ -10,6 +10,7 @@
 #include "sim/command/recording/read_job.hpp"
 #include "sim/core/source.hpp"
 #include "sim/page/page.hpp"
+#include "sim/process/patience.hpp"
 #include "sim/recording/simulated/read_simulated.hpp"
 #include "sim/replay/replay.hpp"
 #include "sim/report/recording/recording_report.hpp"
@@ -38,13 +39,17 @@ ExitCode explain_recording(const ExplainOptions& options, std::ostream& out, std
   if (!options.scenario.overrides.empty())
     throw UserError(fmt::format(
         "{}: --set changes a scenario; a recording of a real run is as it was", quoted_path(path)));
-  const Output page = html_output(options.html, options.force);
+  const Output page = html_output(options.html, options.force, kExplainPages);
+  Patience patience(options.screen.progress);
+  patience.begins("reading the recording");
   const ReadJob read = read_job(path, true);
   check_outputs({page});
+  patience.begins("simulating it as it was, and as it would be");
   std::optional<Replay> replayed;
   const bool is_idle = read.job.pace_rank().gpu.busy == 0;  // of a GPU that was not recorded
   if (read.pace && !is_idle) replayed = replay(*read.pace);
   if (replayed) add_late_rank(*replayed, read.job);
+  patience.end();
   if (!page.path.empty())
     save_page(page,
               {.kind = "recording",

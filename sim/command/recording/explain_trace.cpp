@@ -75,7 +75,7 @@ ExitCode explain_trace(const ExplainOptions& options, std::ostream& out, std::os
   Patience patience(options.screen.progress);
   patience.begins("reading the trace");
   SimulatedTrace trace = read_simulated(path);
-  const Output page = html_output(options.html, options.force);
+  const Output page = html_output(options.html, options.force, kExplainPages);
   check_outputs({page});
   const Scenario scenario =
       parse_scenario(trace.head.yaml, path, library_for(path), {}, known_names());

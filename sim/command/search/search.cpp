@@ -79,7 +79,8 @@ class SearchCommand {
                                        : std::optional(duration_of("--budget", options.budget))) {
     if (!options.objective.empty()) check_objective(options.objective);
     if (sizes_.size() == 1) check_for_one_size(options);
-    check_outputs({scenario_output(options), html_output(options.html, options.force)});
+    check_outputs(
+        {scenario_output(options), html_output(options.html, options.force, kSearchPages)});
     check_only(options);
     for (const int gpus : sizes_) axes_of_size(gpus);  // mistakes first
     check_some_are_left();

@@ -91,7 +91,7 @@ ExitCode code_of(const ClustersReport& report) {
 ExitCode search_clusters(const SearchOptions& options, std::ostream& out, std::ostream& notes) {
   if (!options.output.empty() || !options.objective.empty())
     throw UserError("--clusters: it goes with neither --output nor --objective");
-  check_outputs({html_output(options.html, options.force)});
+  check_outputs({html_output(options.html, options.force, kSearchPages)});
   for (const std::string& setting : options.scenario.overrides) {
     if (setting.starts_with("cluster"))
       throw UserError(

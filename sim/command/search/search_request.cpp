@@ -116,7 +116,7 @@ Output scenario_output(const SearchOptions& options) {
 
 void write_page(const SearchOptions& options, const SearchPage& page, std::ostream& notes) {
   if (options.html.empty()) return;
-  save_page(html_output(options.html, options.force),
+  save_page(html_output(options.html, options.force, kSearchPages),
             {.kind = page.kind,
              .title = page.scenario + ": a search",
              .documents = {{"result", page.json}}},

@@ -35,6 +35,9 @@ inline constexpr const char* kSearchCommand = "stepsim search";
 /// The scenario with the best strategy.
 Output scenario_output(const SearchOptions& options);
 
+/// The kinds of pages that searches write.
+inline const std::vector<std::string> kSearchPages{"search", "capacity", "clusters"};
+
 struct SearchPage {
   std::string kind, scenario, json;
 };

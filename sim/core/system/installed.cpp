@@ -1,4 +1,4 @@
-// By the link that the kernel keeps to a process's own program.
+// Finds where the program was installed by the link that the kernel keeps to it.
 #include "sim/core/system/installed.hpp"
 
 namespace stepsim {
@@ -13,7 +13,8 @@ fs::path folder_above_program() {
 std::optional<fs::path> installed_prefix() {
   const fs::path prefix = folder_above_program();
   std::error_code ignored;
-  if (!fs::is_directory(prefix / "share" / "stepsim", ignored)) return std::nullopt;
+  if (prefix.empty() || !fs::is_directory(prefix / "share" / "stepsim", ignored))
+    return std::nullopt;
   return prefix;
 }
 

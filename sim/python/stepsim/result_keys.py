@@ -187,7 +187,7 @@ class Verdict(Record):
 
 class Limit(Record):
     limit: str
-    world: str
+    change: str
     step_without_s: float
 
 

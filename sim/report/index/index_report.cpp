@@ -16,6 +16,10 @@ std::optional<double> change_of(const IndexEntry& entry) {
   return entry.result.step_time / *entry.baseline - 1;
 }
 
+std::string counted(std::size_t count, const char* one) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
 Json entry_of(const IndexEntry& entry) {
   const ResultFacts& r = entry.result;
   return {{"file", entry.file},
@@ -24,7 +28,7 @@ Json entry_of(const IndexEntry& entry) {
           {"gpus", r.gpus ? Json(*r.gpus) : Json()},
           {"step_time_s", number(r.step_time)},
           {"baseline_step_time_s", number(entry.baseline)},
-          {"change", number(change_of(entry))},
+          {"change_fraction", number(change_of(entry))},
           {"samples_per_s", number(r.samples_per_s)},
           {"tokens_per_s", number(r.tokens_per_s)},
           {"mfu", number(r.mfu)},
@@ -37,9 +41,10 @@ Json entry_of(const IndexEntry& entry) {
 }  // namespace
 
 std::string index_text(const IndexReport& report, const Screen& screen) {
-  std::string text = painted(screen, Paint::bold,
-                             fmt::format("{}: {} results", report.folder, report.entries.size()));
-  if (!report.pages.empty()) text += fmt::format(", {} more pages", report.pages.size());
+  std::string text =
+      painted(screen, Paint::bold,
+              fmt::format("{}: {}", report.folder, counted(report.entries.size(), "result")));
+  if (!report.pages.empty()) text += ", " + counted(report.pages.size(), "more page");
   text += '\n';
   if (report.entries.empty()) return text;
   int files = 4, scenarios = 8;

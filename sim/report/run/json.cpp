@@ -101,7 +101,7 @@ Json outside_range_of(const Metrics& m) {
 }
 
 Json limit_of(const LimitStep& limit) {
-  return {{"limit", limit.name}, {"world", limit.world}, {"step_without_s", number(limit.step)}};
+  return {{"limit", limit.name}, {"change", limit.world}, {"step_without_s", number(limit.step)}};
 }
 
 Json expectation_of(const ExpectationOutcome& e) {

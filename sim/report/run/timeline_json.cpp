@@ -87,7 +87,7 @@ class TimelineWriter {
     const std::vector<Slice> slices = slices_of(rank);
     const RankFacts facts = facts_.of_rank(timeline_, rank);
     std::vector<std::int64_t> free(rank.rows.size(), nanoseconds(from_));
-    Json columns{{"row", Json::array()},         {"idle_ns", Json::array()},
+    Json columns{{"row", Json::array()},         {"gap_ns", Json::array()},
                  {"duration_ns", Json::array()}, {"wait_ns", Json::array()},
                  {"name", Json::array()},        {"cause", Json::array()},
                  {"wait_cause", Json::array()},  {"micro_batch", Json::array()},
@@ -97,7 +97,7 @@ class TimelineWriter {
     for (std::size_t i = 0; i < slices.size(); ++i) {
       const Span& span = rank.spans[i];
       columns["row"].push_back(span.row);
-      columns["idle_ns"].push_back(slices[i].start - std::exchange(free[span.row], slices[i].end));
+      columns["gap_ns"].push_back(slices[i].start - std::exchange(free[span.row], slices[i].end));
       columns["duration_ns"].push_back(slices[i].end - slices[i].start);
       columns["wait_ns"].push_back(
           std::max<std::int64_t>(slices[i].start - nanoseconds(span.arrival), 0));
@@ -118,13 +118,13 @@ class TimelineWriter {
 
   Json waits_of_rank(const RankTimeline& rank) const {
     Json columns{
-        {"idle_ns", Json::array()}, {"duration_ns", Json::array()}, {"cause", Json::array()}};
+        {"gap_ns", Json::array()}, {"duration_ns", Json::array()}, {"cause", Json::array()}};
     std::int64_t free = 0;
     for (const Wait& wait : waits_of(timeline_, rank, from_, to_)) {
       const std::int64_t start = since_begin(wait.start);
       const std::int64_t end = since_begin(wait.end);
       if (end <= start) continue;
-      columns["idle_ns"].push_back(start - std::exchange(free, end));
+      columns["gap_ns"].push_back(start - std::exchange(free, end));
       columns["duration_ns"].push_back(end - start);
       columns["cause"].push_back(static_cast<int>(wait.cause));
     }

@@ -19,7 +19,7 @@ struct TimelineHead {
 
 /// One object of schema "stepsim.timeline/1" on one line, with a newline at its end. Times are whole
 /// nanoseconds, sizes are bytes. The spans of a rank are columns: item i of each is of its i-th span.
-/// A span starts `idle_ns` after the end of the span before it on its row, the first of a row after
+/// A span starts `gap_ns` after the end of the span before it on its row, the first of a row after
 /// the step's begin; a wait after the end of the wait before it. `blocker_back` counts back to the
 /// span that let it start last, 0: none. -1 stands for no micro-batch and no layer.
 std::string timeline_json(const TimelineHead& head, const Timeline& timeline, std::size_t step,

@@ -74,6 +74,7 @@ Json search_value(const SearchReport& r) {
   json["first_failure"] = failed ? Json{{"strategy", strategy_json(failed->strategy)},
                                         {"error", failed->outcome.failure}}
                                  : Json(nullptr);
+  json["interrupted"] = r.interrupted;
   json["proven"] = r.outcome.proven();
   json["least_bound_left_s"] = c.left > 0 ? number(r.outcome.least_left) : Json(nullptr);
   json["own"] = r.own && r.own->fits ? outcome_json(*r.own) : Json(nullptr);

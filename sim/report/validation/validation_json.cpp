@@ -149,7 +149,7 @@ Json breach_json(const Breach& breach) {
 }  // namespace
 
 std::string validation_json(const Validation& validation) {
-  Json json{{"schema", "stepsim.validation/1"}};
+  Json json{{"schema", "stepsim.validation/1"}, {"interrupted", validation.interrupted}};
   add_score(json, validation.total, validation.rows);
   json["sources_left_out"] = sources_json(validation.rows);
   json["breaches"] = list_json(validation.breaches, breach_json);
