@@ -39,7 +39,7 @@ constexpr std::array kCommands{add_new,    add_run,    add_explain,   add_compar
 constexpr const char* kFooter =
     "Exit codes: 0 ok, 1 an expectation failed, 2 bad input, 3 not completed (deadlock, Ctrl-C),\n"
     "4 a file could not be read or written, 5 out of memory, 70 a defect of stepsim.\n\n"
-    "Example: stepsim run scenarios/gpt3-175b-1024xa100.yaml --set cluster.nodes=64";
+    "Example: stepsim new finetune-fsdp2 -o mine.yaml\n         stepsim run mine.yaml";
 
 constexpr const char* kNoOutput = "cannot write the result to standard output";
 constexpr const char* kNoMemory =

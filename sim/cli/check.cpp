@@ -13,7 +13,7 @@ void add_check(CLI::App& app, Action& chosen) {
   CLI::App* check = app.add_subcommand("check", "check a scenario without running it");
   check->footer(
       "Exit codes: 0 it is fine, 2 bad input, 4 a file cannot be read.\n\n"
-      "Example: stepsim check scenarios/gpt-22b-8xa100.yaml --set training.micro_batch=2");
+      "Example: stepsim check mine.yaml --set training.micro_batch=2");
   add_scenario(*check, *kept);
   check->callback(
       [kept, &chosen] { chosen = [kept] { return stepsim::check(*kept, std::cout); }; });

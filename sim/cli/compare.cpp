@@ -17,7 +17,7 @@ void add_compare(CLI::App& app, Action& chosen) {
       "Exit codes: 0 compared, 1 worse than --baseline allows, 2 bad input, 3 a simulation "
       "could\n"
       "not complete, 4 a file cannot be read.\n\n"
-      "Example: stepsim compare scenarios/gpt-launches-8xh100.yaml --vs host.mode=graph");
+      "Example: stepsim compare mine.yaml --vs host.mode=graph");
   compare
       ->add_option(
           "files", options.files,

@@ -14,7 +14,7 @@ void add_explain(CLI::App& app, Action& chosen) {
       app.add_subcommand("explain", "say what the step of a scenario or a recording waits for");
   explain->footer(
       "Exit codes: 0 done, 2 bad input, 3 interrupted: what is known by then is printed.\n\n"
-      "Examples: stepsim explain scenarios/gpt3-175b-1024xa100.yaml\n"
+      "Examples: stepsim explain mine.yaml\n"
       "          stepsim explain worker0.pt.trace.json.gz     what torch.profiler wrote");
   add_scenario(*explain, kept->scenario);
   explain->get_option("scenario")

@@ -15,7 +15,7 @@ void add_export(CLI::App& app, Action& chosen) {
   to->footer(
       "Exit codes: 0 written, 2 bad input, or the framework cannot run the plan, 4 a file cannot "
       "be read or written.\n\n"
-      "Example: stepsim export megatron scenarios/gpt3-175b-1024xa100.yaml -o train.sh");
+      "Example: stepsim export megatron mine.yaml -o train.sh");
   for (const Exporter* exporter : Registry<Exporter>::all()) {
     CLI::App* framework =
         to->add_subcommand(std::string(exporter->name), std::string(exporter->description));

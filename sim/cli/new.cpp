@@ -17,7 +17,8 @@ void add_new(CLI::App& app, Action& chosen) {
       "Examples: stepsim new\n"
       "          stepsim new finetune-fsdp2 -o mine.yaml");
   start->add_option("template", kept->name, "its name; default: lists all")->check(not_empty());
-  add_output(*start, "-o", kept->output, "file to write instead of standard output");
+  add_output(*start, "-o", kept->output, "file to write instead of standard output")
+      ->check(not_empty());
   add_force(*start, kept->force);
   start->callback(
       [kept, &chosen] { chosen = [kept] { return new_scenario(*kept, std::cout, std::cerr); }; });

@@ -17,7 +17,7 @@ void add_search(CLI::App& app, Action& chosen) {
       "input,\n"
       "3 interrupted, or the training could not be followed, 4 a file could not be read or "
       "written.\n\n"
-      "Example: stepsim search scenarios/gpt-22b-8xa100.yaml --only tensor=4,8 -o best.yaml");
+      "Example: stepsim search mine.yaml --only tensor=4,8 -o best.yaml");
   add_scenario(*search, options.scenario);
   search->add_option("--only", options.only, "axis=values: what to search, as in tensor=1,2,4")
       ->take_all()

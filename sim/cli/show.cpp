@@ -19,8 +19,8 @@ void add_show(CLI::App& app, Action& chosen) {
       "read.\n\n"
       "show model takes the name or the file of a model, too: models/, YAML, config.json.\n\n"
       "Examples: stepsim show model config.json\n"
-      "          stepsim show memory scenarios/gpt-22b-8xa100.yaml\n"
-      "          stepsim show collective scenarios/mpt-7b-zero3-64xa100.yaml --op all_gather");
+      "          stepsim show memory mine.yaml\n"
+      "          stepsim show collective mine.yaml --op all_gather");
   show->add_option("what", kept->what)
       ->required()
       ->check(one_of_these(

@@ -20,7 +20,7 @@ void add_sweep(CLI::App& app, Action& chosen) {
       "said.\n"
       "Exit codes: 0 done, 1 no point is ok, 2 bad input, 3 interrupted: --resume goes on,\n"
       "4 a file cannot be read or written.\n\n"
-      "Example: stepsim sweep scenarios/mlp-buckets-8xv100.yaml "
+      "Example: stepsim sweep mine.yaml "
       "--vary parallelism.data.bucket=1MiB..256MiB*2");
   add_scenario(*sweep, options.scenario);
   const auto repeatable = [](CLI::Option* option) { option->take_all()->allow_extra_args(false); };

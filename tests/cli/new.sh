@@ -25,6 +25,8 @@ done
 
 expect "a name that is near" 2 finetune-fsdp
 has "a name that is near" "no template 'finetune-fsdp', did you mean 'finetune-fsdp2'?" err
+expect "a path for a name" 2 ../clusters/dgx-h100
+has "a path for a name" "no template '../clusters/dgx-h100'" err
 expect "a file of nothing" 2 -o mine.yaml
 has "a file of nothing" "-o: of which template?" err
 echo "mine: 1" >mine.yaml

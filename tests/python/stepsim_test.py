@@ -145,6 +145,11 @@ class Errors(unittest.TestCase):
 
 
 class Sweep(unittest.TestCase):
+    def test_a_value_of_a_list_is_one_value(self):
+        names = ["a,b", "c d", "1..3", "it's", 'q"x', "a:b"]
+        swept = stepsim.sweep(SMALL, {"name": names}).name  # as they are written in YAML
+        self.assertEqual([name.strip("'").replace("''", "'") for name in swept], names)
+
     def test_a_frame_is_the_csv_of_the_program(self):
         with tempfile.TemporaryDirectory() as folder:
             before = set(SMALL.parent.iterdir())

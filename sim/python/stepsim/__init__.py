@@ -133,10 +133,17 @@ def _axis(keys: str | tuple[str, ...], values: Any) -> str:
     if isinstance(values, str):
         texts = [values]
     elif isinstance(keys, tuple):
-        texts = [":".join(map(_text, each)) for each in values]
+        texts = [":".join(map(_value, each)) for each in values]
     else:
-        texts = [_text(value) for value in values]
+        texts = [_value(value) for value in values]
     return f"{','.join(keys) if isinstance(keys, tuple) else keys}={','.join(texts)}"
+
+
+def _value(value: Any) -> str:
+    """One value of an axis, in quotes where it would be taken for several or for a range."""
+    text = _text(value)
+    plain = text and text == text.strip() and not set(text) & set(",:'\"") and ".." not in text
+    return text if plain or not isinstance(value, str) else "'" + text.replace("'", "''") + "'"
 
 
 def _text(value: Any) -> str:

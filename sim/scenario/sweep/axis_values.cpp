@@ -168,7 +168,11 @@ void add_one(std::vector<std::string> texts, const Place& place, SweepAxis& axis
   axis.values.push_back(value);
 }
 
-bool is_range(const std::string& text) { return text.find("..") != std::string::npos; }
+/// What stands in quotes is a text, whatever it looks like.
+bool is_range(const std::string& text) {
+  const bool is_quoted = text.starts_with('\'') || text.starts_with('"');
+  return !is_quoted && text.find("..") != std::string::npos;
+}
 
 /// Adds an item of a list: a value, or a range where one key varies.
 void add_item(const std::string& item, const Place& place, SweepAxis& axis, Problems& problems,
