@@ -36,7 +36,7 @@ void refuse_unknown_command(const std::string& word, const CLI::App& app) {
   const std::string near = closest(word, names);
   throw UserError(fmt::format(
       "no command '{}', {}", word,
-      near.empty() ? did_you_mean(word, names) + "; `stepsim --help` says what they do" : near));
+      near.empty() ? "known: " + one_of(names) + "; `stepsim --help` says what they do" : near));
 }
 
 /// The command that was being read: the last of `import`, `megatron`.

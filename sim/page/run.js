@@ -187,6 +187,44 @@ const subtitle_of = (r) =>
     .filter(Boolean)
     .join(' · ');
 
+// What each rank of the timeline waits for: a row a rank, a column a cause that some wait a thousandth of the step for.
+const waits_by_rank = (timeline) => {
+  const rows = timeline.ranks.map((rank) => {
+    const seconds = new Map();
+    rank.waits.cause.forEach((cause, i) => {
+      seconds.set(cause, (seconds.get(cause) ?? 0) + rank.waits.duration_ns[i] / 1e9);
+    });
+    return { rank, seconds, all: d3.sum([...seconds.values()]) };
+  });
+  const least = timeline.step_time_ns / 1e12;
+  const causes = timeline.causes.filter((_, c) => rows.some((row) => (row.seconds.get(c) ?? 0) >= least));
+  if (rows.length < 2 || causes.length === 0) return null;
+  const column = (cause) => {
+    const number = timeline.causes.indexOf(cause);
+    return {
+      title: cause.title,
+      order: (row) => row.seconds.get(number) ?? 0,
+      text: (row) => ((row.seconds.get(number) ?? 0) >= least ? words.seconds(row.seconds.get(number)) : ''),
+    };
+  };
+  const step = timeline.step_time_ns / 1e9;
+  return section(
+    'Who waits, and for what',
+    table(
+      [
+        { title: 'stage', order: (row) => row.rank.stage, text: (row) => String(row.rank.stage) },
+        { title: 'rank', order: (row) => row.rank.rank, text: (row) => String(row.rank.rank) },
+        { title: 'waits', order: (row) => row.all, text: (row) => words.seconds(row.all) },
+        { title: 'of the step', order: (row) => row.all, text: (row) => words.percent(row.all / step) },
+        ...causes.map(column),
+      ],
+      rows,
+      { id: 'waits' },
+    ),
+    element('p', { class: 'hint' }, 'Of the step that the timeline shows.'),
+  );
+};
+
 const section_of_timeline = (timeline) =>
   section(timeline.ranks.length > 1 ? 'The step across stages' : 'The step', timeline_of(timeline));
 
@@ -199,6 +237,7 @@ pages.run = (page, { result: r, timeline }) => {
       figures_of(r),
       breakdown_of(r, titles),
       section_of_timeline(timeline),
+      waits_by_rank(timeline),
       limits_of(r),
       communication_of(r),
       memory_of(r, timeline),

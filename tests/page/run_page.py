@@ -69,6 +69,12 @@ with Pages(*sys.argv[1:3]) as pages:
     assert pages.browser.run("return document.querySelector('.timeline canvas').clientHeight") > 8 * 2 * 22
     assert pages.browser.console() == []
 
+    # Who waits, and for what: as many rows as ranks, each with the seconds of its waits.
+    waits = pages.browser.run(
+        "return documents.timeline.ranks.map(rank => d3.sum(rank.waits.duration_ns) / documents.timeline.step_time_ns)")
+    shown = pages.browser.run("return [...document.querySelectorAll('#waits tbody tr')].map(row => row.children[3].textContent)")
+    assert [f"{100 * share:.1f} %" for share in waits] == shown, (waits, shown)
+
     # The largest scenario here.
     page = pages.path("405b.html")
     result = json.loads(pages.stepsim("run", scenario("llama3-405b-16384xh100"), "--format", "json", "--html", page))
