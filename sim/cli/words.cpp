@@ -20,7 +20,7 @@ std::vector<const CLI::App*> commands_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-/// Those that --help lists: what shells alone ask for is in no group.
+/// The commands that --help lists. One that shells alone ask for is in no group, and left out.
 std::vector<std::string> names_of_commands(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : commands_of(app)) {

@@ -74,7 +74,7 @@ void attention(std::ostream& out) {
   }
 }
 
-/// Those of any GPU.
+/// The attention kernels that some GPU has.
 std::vector<std::string> attention_words() {
   const Library library = library_here();
   std::set<std::string> words;

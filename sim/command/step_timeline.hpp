@@ -20,7 +20,8 @@ struct StepTimelineOptions {
 /// slowest rank, a rank of each stage, and further ones of other classes, while their spans are few
 /// enough for a page; single kernels where these are, too.
 std::string step_timeline_json(const Scenario& scenario, const StepTimelineOptions& options = {});
-/// That of a timeline which is there already; `level` says what its slices of compute rows are.
+/// A step as JSON of a timeline that is there already, without a simulation; `level` says what its
+/// slices of compute rows are.
 std::string step_timeline_json(const Scenario& scenario, const OpGraph& graph, const Plan& plan,
                                const Timeline& timeline, const std::string& level);
 

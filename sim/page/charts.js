@@ -75,6 +75,32 @@ const axis_of = (axis, scale, count, write) => {
 // Room for what stands beside a vertical axis: its numbers and its title.
 const room_beside = (values, write) => 38 + 7 * d3.max(values, (value) => write(value).length);
 
+// The titles of both axes of a chart in a frame of these edges.
+const title_axes = (svg, { left, right, bottom, width, height }, x_title, y_title) => {
+  svg
+    .append('text')
+    .attr('x', (left + width - right) / 2)
+    .attr('y', height - 8)
+    .attr('text-anchor', 'middle')
+    .text(x_title);
+  svg
+    .append('text')
+    .attr('transform', `translate(13,${(height - bottom) / 2}) rotate(-90)`)
+    .attr('text-anchor', 'middle')
+    .text(y_title);
+};
+
+// A value to compare with, across a chart.
+const dashed_line = (svg, from, to, height, colour) =>
+  svg
+    .append('line')
+    .attr('x1', from)
+    .attr('x2', to)
+    .attr('y1', height)
+    .attr('y2', height)
+    .attr('stroke', colour)
+    .attr('stroke-dasharray', '5 4');
+
 let frames = 0; // each has an id of its own
 
 // Points at places: {x, y, colour, hollow, lines, key}; `act` is called with the one that is clicked.
@@ -113,17 +139,7 @@ const points_chart = (
       .append('g')
       .attr('transform', `translate(${left},0)`)
       .call(axis_of(d3.axisLeft(y), y, 6, y_write));
-    svg
-      .append('text')
-      .attr('x', (left + width - right) / 2)
-      .attr('y', height - 8)
-      .attr('text-anchor', 'middle')
-      .text(x_title);
-    svg
-      .append('text')
-      .attr('transform', `translate(13,${(height - bottom) / 2}) rotate(-90)`)
-      .attr('text-anchor', 'middle')
-      .text(y_title);
+    title_axes(svg, { left, right, bottom, width, height }, x_title, y_title);
     lines.forEach((line) =>
       svg
         .append('path')
@@ -174,16 +190,7 @@ const line_chart = (points, { label, x_title, y_title, x_write, y_write, flat, l
       false,
     );
     const svg = svg_of(width, height, label);
-    if (has_level) {
-      svg
-        .append('line')
-        .attr('x1', left)
-        .attr('x2', width - right)
-        .attr('y1', y(level))
-        .attr('y2', y(level))
-        .attr('stroke', 'var(--dim)')
-        .attr('stroke-dasharray', '5 4');
-    }
+    if (has_level) dashed_line(svg, left, width - right, y(level), 'var(--dim)');
     if (flat) {
       const [from, to] = [Math.max(x(flat[0]) - 4, left), Math.min(x(flat[1]) + 4, width - right)];
       svg
@@ -214,17 +221,7 @@ const line_chart = (points, { label, x_title, y_title, x_write, y_write, flat, l
       .append('g')
       .attr('transform', `translate(${left},0)`)
       .call(axis_of(d3.axisLeft(y), y, 5, y_write));
-    svg
-      .append('text')
-      .attr('x', (left + width - right) / 2)
-      .attr('y', height - 8)
-      .attr('text-anchor', 'middle')
-      .text(x_title);
-    svg
-      .append('text')
-      .attr('transform', `translate(13,${(height - bottom) / 2}) rotate(-90)`)
-      .attr('text-anchor', 'middle')
-      .text(y_title);
+    title_axes(svg, { left, right, bottom, width, height }, x_title, y_title);
     svg
       .append('path')
       .attr('fill', 'none')

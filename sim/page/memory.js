@@ -34,14 +34,7 @@ const memory_line = (timeline, capacity) => {
           .ticks(Math.floor(width / 110))
           .tickFormat((time) => words.seconds(time / 1e9)),
       );
-    svg
-      .append('line')
-      .attr('x1', left)
-      .attr('x2', width - right)
-      .attr('y1', y(capacity))
-      .attr('y2', y(capacity))
-      .attr('stroke', '#c62828')
-      .attr('stroke-dasharray', '5 4');
+    dashed_line(svg, left, width - right, y(capacity), '#c62828');
     svg
       .append('text')
       .attr('x', width - right)

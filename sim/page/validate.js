@@ -62,18 +62,8 @@ pages.validate = (page, { result: r }) => {
     element('span', { class: 'hint' }, 'Click a point to see its row.'),
   );
   const describe = (row) => {
-    const causes = row.breakdown_s
-      ? Object.entries(row.breakdown_s)
-          .filter(([, value]) => value > 0)
-          .sort((a, b) => b[1] - a[1])
-          .map(([cause, value]) => ({
-            name: words.key(cause),
-            value,
-            colour: colour_of(cause),
-            key: `rows.${row.i}.breakdown_s.${cause}`,
-            text: `${words.seconds(value)}, ${words.percent(value / row.predicted_s)}`,
-          }))
-      : [];
+    const place = `rows.${row.i}.breakdown_s`;
+    const causes = row.breakdown_s ? cause_parts(row.breakdown_s, row.predicted_s, place, new Map()) : [];
     const facts = [
       ['suite', row.suite],
       ['where', `${row.file}:${row.line}`],
