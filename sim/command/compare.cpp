@@ -13,9 +13,9 @@
 
 #include "sim/command/answer/answer.hpp"
 #include "sim/command/answer/read_result.hpp"
-#include "sim/command/answer_page.hpp"
+#include "sim/command/page/answer_page.hpp"
+#include "sim/command/page/step_timeline.hpp"
 #include "sim/command/recording/compare_recording.hpp"
-#include "sim/command/step_timeline.hpp"
 #include "sim/core/shell_word.hpp"
 #include "sim/page/page.hpp"
 #include "sim/plan/load.hpp"

@@ -6,7 +6,7 @@
 
 #include "sim/command/answer/answer.hpp"
 #include "sim/command/answer/what_if.hpp"
-#include "sim/command/step_timeline.hpp"
+#include "sim/command/page/step_timeline.hpp"
 #include "sim/page/page.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/process/interrupt.hpp"

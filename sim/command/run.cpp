@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 
 #include "sim/command/answer/answer.hpp"
-#include "sim/command/step_timeline.hpp"
+#include "sim/command/page/step_timeline.hpp"
 #include "sim/page/page.hpp"
 #include "sim/plan/load.hpp"
 #include "sim/process/patience.hpp"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/cluster/input_links.hpp"
-#include "sim/command/step_timeline.hpp"
+#include "sim/command/page/step_timeline.hpp"
 #include "sim/engine/simulate.hpp"
 #include "sim/ops/op_graph.hpp"
 #include "sim/plan/load.hpp"

@@ -13,8 +13,8 @@
 #include <fmt/ranges.h>
 
 #include "sim/command/answer/simulated_point.hpp"
-#include "sim/command/pending_points.hpp"
-#include "sim/command/sweep_answer.hpp"
+#include "sim/command/sweep/pending_points.hpp"
+#include "sim/command/sweep/sweep_answer.hpp"
 #include "sim/core/duration.hpp"
 #include "sim/core/hash.hpp"
 #include "sim/core/trim.hpp"

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "sim/command/answer/answer.hpp"
-#include "sim/command/answer_page.hpp"
+#include "sim/command/page/answer_page.hpp"
+#include "sim/command/page/step_timeline.hpp"
 #include "sim/command/recording/read_job.hpp"
-#include "sim/command/step_timeline.hpp"
 #include "sim/core/source.hpp"
 #include "sim/ops/op_graph.hpp"
 #include "sim/page/page.hpp"

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "sim/command/answer_page.hpp"
 #include "sim/command/explain.hpp"
+#include "sim/command/page/answer_page.hpp"
 #include "sim/command/recording/read_job.hpp"
 #include "sim/core/source.hpp"
 #include "sim/page/page.hpp"

@@ -6,7 +6,7 @@
 
 #include "sim/command/answer/counterfactuals.hpp"
 #include "sim/command/explain.hpp"
-#include "sim/command/step_timeline.hpp"
+#include "sim/command/page/step_timeline.hpp"
 #include "sim/core/source.hpp"
 #include "sim/page/page.hpp"
 #include "sim/plan/load.hpp"

@@ -78,25 +78,20 @@ Json symptoms_of(const std::vector<Symptom>& symptoms, const Metrics& m) {
 
 std::string to_json(const Explanation& e) {
   const Metrics& m = e.metrics;
-  const Json json{{"schema", "stepsim.explanation/1"},
-                  {"scenario", m.scenario},
-                  {"step_time_s", number(m.step_time)},
-                  {"model", m.model},
-                  {"gpu", m.gpu},
-                  {"gpus", m.gpus},
-                  {"nodes", m.nodes},
-                  {"split", m.split},
-                  {"attention", text_or_null(m.attention)},
-                  {"measured_steps", m.steps.size()},
-                  {"memory", memory_of(m.memory)},
-                  {"critical_path", path_of(e.path, m)},
-                  {"changes", changes_of(e)},
-                  {"loader", loader_of(e.loader)},
-                  {"symptoms", symptoms_of(e.symptoms, m)},
-                  {"expected_error", expected_error_json(m)},
-                  {"assumed", assumed_json(m)},
-                  {"interrupted", e.is_interrupted},
-                  {"verdict", e.is_interrupted ? Json() : verdict_json(e.verdict)}};
+  Json json{{"schema", "stepsim.explanation/1"},
+            {"scenario", m.scenario},
+            {"step_time_s", number(m.step_time)}};
+  json.update(job_json(m));
+  json.update(Json{{"measured_steps", m.steps.size()},
+                   {"memory", memory_of(m.memory)},
+                   {"critical_path", path_of(e.path, m)},
+                   {"changes", changes_of(e)},
+                   {"loader", loader_of(e.loader)},
+                   {"symptoms", symptoms_of(e.symptoms, m)},
+                   {"expected_error", expected_error_json(m)},
+                   {"assumed", assumed_json(m)},
+                   {"interrupted", e.is_interrupted},
+                   {"verdict", e.is_interrupted ? Json() : verdict_json(e.verdict)}});
   return json_text(json);
 }
 

@@ -183,15 +183,9 @@ Json long_run_of(const Metrics& m) {
 std::string to_json(const Metrics& m, const std::vector<ExpectationOutcome>& expectations,
                     const RunStats* stats) {
   const auto of_tokens = [&](double value) { return m.has_tokens ? number(value) : Json(); };
-  const Json json{
-      {"schema", "stepsim.result/1"},
-      {"scenario", m.scenario},
-      {"model", m.model},
-      {"gpu", m.gpu},
-      {"gpus", m.gpus},
-      {"nodes", m.nodes},
-      {"split", m.split},
-      {"attention", text_or_null(m.attention)},
+  Json json{{"schema", "stepsim.result/1"}, {"scenario", m.scenario}};
+  json.update(job_json(m));
+  json.update(Json{
       {"interrupted", m.replicas && m.replicas->is_interrupted()},
       {"step_time_s", number(m.step_time)},
       {"steps_s", seconds_json(m.steps)},
@@ -224,7 +218,7 @@ std::string to_json(const Metrics& m, const std::vector<ExpectationOutcome>& exp
       {"assumed", assumed_json(m)},
       {"engine", engine_of(m.engine, stats)},
       {"provenance", provenance_of(m.provenance)},
-  };
+  });
   return json_text(json);
 }
 

@@ -14,6 +14,11 @@ Json straggler_of(const Straggler& s) {
 
 }  // namespace
 
+Json job_json(const Metrics& m) {
+  return {{"model", m.model}, {"gpu", m.gpu},     {"gpus", m.gpus},
+          {"nodes", m.nodes}, {"split", m.split}, {"attention", text_or_null(m.attention)}};
+}
+
 Json communication_json(const Metrics& m) {
   Json groups = Json::object();
   for (const GroupCommunication& g : m.communication) {

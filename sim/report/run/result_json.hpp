@@ -8,6 +8,8 @@
 
 namespace stepsim {
 
+/// What was simulated: model, GPUs, split and attention.
+Json job_json(const Metrics& metrics);
 /// By the name of the axis: bytes, busy and exposed time of a mean step.
 Json communication_json(const Metrics& metrics);
 Json stragglers_json(const std::vector<Straggler>& stragglers);

@@ -1,5 +1,5 @@
 // Makes documents that pages of several commands have.
-#include "sim/command/answer_page.hpp"
+#include "sim/command/page/answer_page.hpp"
 
 #include "sim/report/run/result_json.hpp"
 

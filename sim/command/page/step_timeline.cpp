@@ -1,5 +1,5 @@
 // Chooses which ranks a page has room for, and whether it has room for their kernels.
-#include "sim/command/step_timeline.hpp"
+#include "sim/command/page/step_timeline.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,5 @@
 // Counts, best points and slices out of a file of results.
-#include "sim/command/sweep_answer.hpp"
+#include "sim/command/sweep/sweep_answer.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,5 +1,5 @@
 // What is due of a sweep, and how copies of the process ended as outcomes of points.
-#include "sim/command/pending_points.hpp"
+#include "sim/command/sweep/pending_points.hpp"
 
 #include <utility>
 
